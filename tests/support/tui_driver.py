@@ -21,7 +21,7 @@ from accord.policy.project import build_policy, load_configuration
 from accord.tui.app import AccordApp
 from accord.tui.host import Finding, HostWorkspace
 from accord.tui.tab.tab import Tab
-from accord.tui.terminal.input_guard import Moment
+from accord.tui.terminal.input_guard import InputDelay
 
 TIMEOUT_SECONDS = 300.0
 Opened = Callable[..., AbstractAsyncContextManager["Chat"]]
@@ -209,14 +209,14 @@ class Moments:
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self._patch = patch
-        self._begun: list[Moment] = []
-        begin = Moment.begin
+        self._begun: list[InputDelay] = []
+        begin = InputDelay.begin
 
-        def note(moment: Moment) -> None:
+        def note(moment: InputDelay) -> None:
             self._begun.append(moment)
             begin(moment)
 
-        patch.setattr(Moment, "begin", note)
+        patch.setattr(InputDelay, "begin", note)
 
     def last(self) -> None:
         """Hold delays that start from now on."""

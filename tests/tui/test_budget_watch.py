@@ -70,7 +70,7 @@ async def test_without_a_budget_nothing_is_asked(opened: Opened) -> None:
         await chat.ready()
         await chat.send("work")
         await chat.until("spent 1")
-        chat.app.budgets.look()
+        chat.app.budgets.check()
         assert chat.app.budgets.find_question(chat.tab) is None
 
 

@@ -18,7 +18,7 @@ async def endless(turn: Turn) -> None:
     await asyncio.Event().wait()
 
 
-async def test_prompts_that_waited_wait_again_after_a_restart(opened: Opened) -> None:
+async def test_queued_prompts_are_queued_again_after_a_restart(opened: Opened) -> None:
     async with opened(ScriptedAgent([endless])) as chat:
         await chat.send("first")
         await chat.until("working on it")
@@ -42,7 +42,7 @@ async def test_prompts_that_waited_wait_again_after_a_restart(opened: Opened) ->
         assert (chat.tab.editor.text, chat.tab.controller.queue.waiting) == ("", [])
 
 
-async def test_prompts_that_waited_are_not_lost_where_the_agent_does_not_start(opened: Opened, folders: Path) -> None:
+async def test_queued_prompts_are_not_lost_if_the_agent_does_not_start(opened: Opened, folders: Path) -> None:
     drafts = Drafts()
     drafts.save(str(folders), Unsent("", ("one", "two")))
     drafts.close()
@@ -55,7 +55,7 @@ async def test_prompts_that_waited_are_not_lost_where_the_agent_does_not_start(o
     left.close()
 
 
-async def test_a_long_draft_is_kept_to_its_last_letter(opened: Opened) -> None:
+async def test_a_long_draft_is_saved_in_full(opened: Opened) -> None:
     text = "word " * 60_000 + "end"
     async with opened(ScriptedAgent()) as chat:
         chat.tab.editor.set_text(text)
@@ -64,7 +64,7 @@ async def test_a_long_draft_is_kept_to_its_last_letter(opened: Opened) -> None:
         assert chat.tab.editor.text == text
 
 
-def test_what_several_clients_left_is_one_draft_and_one_queue(tmp_path: Path) -> None:
+def test_drafts_of_several_clients_are_combined(tmp_path: Path) -> None:
     first, second = Drafts(tmp_path), Drafts(tmp_path)
     first.save("/a", Unsent("one", ("1",)))
     second.save("/a", Unsent("two", ("2", "3")))
@@ -75,7 +75,7 @@ def test_what_several_clients_left_is_one_draft_and_one_queue(tmp_path: Path) ->
     heir.close()
 
 
-def test_a_draft_that_cannot_be_read_is_passed_over(tmp_path: Path) -> None:
+def test_an_unreadable_draft_is_skipped(tmp_path: Path) -> None:
     for number, content in enumerate(("{", "[]", '["/a", 5]', '["/a", "x", "y", 7]', json.dumps(["/a", "good", ""]))):
         (tmp_path / f"{number}.json").write_text(content)
     drafts = Drafts(tmp_path)

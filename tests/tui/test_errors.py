@@ -57,7 +57,7 @@ async def test_a_session_that_hits_a_bug_shows_it_and_can_be_retried(opened: Ope
         await chat.ready()
 
 
-async def test_one_thing_that_is_misheard_does_not_end_listening(
+async def test_a_bug_in_handling_an_event_does_not_stop_later_events(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with opened(Parrot()) as chat:

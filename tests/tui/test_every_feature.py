@@ -285,6 +285,6 @@ def test_every_feature_has_scenarios_in_a_real_terminal(clause: str, tests: tupl
         assert "tmux" in scenarios(module)[name], f"{clause}: {name} is not driven in a real terminal"
 
 
-def test_what_happens_without_a_terminal_is_tested_too() -> None:
+def test_the_feature_without_a_terminal_is_tested_too() -> None:
     module, _, name = WITHOUT_A_TERMINAL.partition("::")
     assert name in scenarios(module)

@@ -36,7 +36,7 @@ async def test_a_session_with_messages_is_continued_as_the_newest(opened: Opened
         assert describe_continuation(chat.app) == "accord -c"
 
 
-async def test_one_of_several_tabs_and_another_directory_are_named(opened: Opened) -> None:
+async def test_the_command_names_the_session_and_another_directory(opened: Opened) -> None:
     async with opened(Keeping([repeats, repeats])) as chat:
         await chat.send("hello")
         await chat.until("heard: hello")
@@ -49,14 +49,14 @@ async def test_one_of_several_tabs_and_another_directory_are_named(opened: Opene
         assert describe_continuation(chat.app) == expected
 
 
-async def test_an_agent_that_forgets_its_sessions_leaves_nothing_to_continue(opened: Opened, in_project: None) -> None:
+async def test_an_agent_without_saved_sessions_has_nothing_to_continue(opened: Opened, in_project: None) -> None:
     async with opened(ScriptedAgent([repeats])) as chat:
         await chat.send("hello")
         await chat.until("heard: hello")
         assert describe_continuation(chat.app) == ""
 
 
-async def test_the_agent_chooses_no_control_characters_for_the_terminal(opened: Opened) -> None:
+async def test_an_unprintable_session_id_is_not_printed(opened: Opened) -> None:
     async with opened(Keeping([repeats])) as chat:
         await chat.send("hello")
         await chat.until("heard: hello")

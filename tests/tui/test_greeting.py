@@ -36,7 +36,7 @@ async def test_in_a_narrow_window_key_descriptions_are_below_the_keys(opened: Op
         await chat.until(lambda: any("enter " in line and "Send; while" in line for line in chat.lines))
 
 
-async def test_where_there_is_little_room_most_of_it_is_for_what_keys_do(opened: Opened) -> None:
+async def test_in_a_narrow_window_descriptions_get_most_of_the_room(opened: Opened) -> None:
     async with opened(ScriptedAgent(), size=(64, 30)) as chat:
         await chat.press("question_mark")
         await chat.until("Send; while the agent works")
@@ -45,7 +45,7 @@ async def test_where_there_is_little_room_most_of_it_is_for_what_keys_do(opened:
 
 
 @pytest.mark.parametrize("size", [(20, 6), (40, 8), (80, 24)])
-async def test_the_palette_shows_what_can_be_done(opened: Opened, size: tuple[int, int]) -> None:
+async def test_the_palette_lists_the_commands(opened: Opened, size: tuple[int, int]) -> None:
     async with opened(ScriptedAgent(), size=size) as chat:
         await chat.press("ctrl+p")
         await chat.until("Sessions")
@@ -79,7 +79,7 @@ async def test_a_call_that_waits_for_the_user_shows_it_and_its_clock_continues_a
         assert ended.started > span.started
 
 
-async def test_names_of_files_are_read_as_they_were_written(opened: Opened) -> None:
+async def test_file_names_are_shown_literally(opened: Opened) -> None:
     async with opened(ScriptedAgent()) as chat:
         (chat.app.host.cwd / "日 本.txt").write_text("hello")
         await chat.send('look at @"日 本.txt"')
@@ -96,7 +96,7 @@ def test_no_key_is_listed_twice_in_a_section_or_in_two_that_apply_together() -> 
     assert len(everywhere) == len(set(everywhere))
 
 
-async def test_what_keys_do_begins_with_a_capital_everywhere(opened: Opened) -> None:
+async def test_descriptions_of_commands_begin_with_a_capital(opened: Opened) -> None:
     async with opened(ScriptedAgent(), size=(100, 150)) as chat:
         await chat.press("f1")
         await chat.until("In the prompt")

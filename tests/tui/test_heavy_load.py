@@ -93,7 +93,7 @@ async def test_an_agent_that_cannot_be_started_is_explained_and_nothing_typed_is
         assert chat.tab.editor.text == "hello"
 
 
-async def test_ctrl_c_twice_ends_it_with_status_0(opened: Opened) -> None:
+async def test_ctrl_c_twice_exits_with_status_0(opened: Opened) -> None:
     async with opened(ScriptedAgent()) as chat:
         await chat.type("draft")
         await chat.press("ctrl+c", "ctrl+c")

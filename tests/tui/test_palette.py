@@ -25,7 +25,7 @@ async def test_commands_settings_and_slash_commands_are_found(opened: Opened) ->
         await chat.until("best the terminal supports")
 
 
-async def test_what_was_chosen_last_comes_first(opened: Opened) -> None:
+async def test_the_latest_choice_comes_first(opened: Opened) -> None:
     async with opened(ScriptedAgent(), size=(100, 30)) as chat:
         await chat.press("ctrl+p")
         await chat.type("show all keys")

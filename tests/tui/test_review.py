@@ -40,7 +40,7 @@ def commit(project: Path) -> None:
         subprocess.run(["git", *words], cwd=project, check=True)
 
 
-def test_a_comment_names_the_file_the_lines_and_what_they_say() -> None:
+def test_a_comment_names_the_file_and_quotes_the_lines() -> None:
     lines = (
         ReviewLine("-", "two", "a.txt", 2),
         ReviewLine("+", "TWO", "a.txt", 2),
@@ -65,7 +65,7 @@ def test_several_comments_are_numbered_in_the_order_of_their_lines() -> None:
     assert text.index("1. Plan:") < text.index("2. b.txt, removed line 4:")
 
 
-def test_changes_that_follow_each_other_show_what_remains() -> None:
+def test_consecutive_changes_are_joined() -> None:
     transcript = Transcript("s")
     add_change(transcript, "1", "/p/a.txt", OLD, NEW, "completed")
     add_change(transcript, "2", "/p/a.txt", NEW, NEWER, "completed")

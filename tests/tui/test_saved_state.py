@@ -97,7 +97,7 @@ async def test_without_a_session_a_save_error_is_shown_beside_the_reason(opened:
         await chat.until("Drafts can't be saved")
 
 
-async def test_what_can_be_kept_again_is_kept(opened: Opened, unwritable: Path) -> None:
+async def test_drafts_are_saved_again_once_the_directory_is_writable(opened: Opened, unwritable: Path) -> None:
     async with opened(ScriptedAgent()) as chat:
         chat.tab.editor.set_text("half a prompt")
         assert not chat.app.saved.try_save_drafts()
@@ -125,7 +125,7 @@ async def test_a_crash_does_not_promise_that_unsaved_text_is_saved(
     assert "Unsent text could not be saved." in capsys.readouterr().err
 
 
-def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_leaves_no_partial_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*paths: Any) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -176,9 +176,7 @@ async def test_the_draft_of_an_exiting_client_is_claimed_once_it_has_exited(open
         await chat.until(lambda: chat.tab.editor.text == "typed before the window was closed")
 
 
-async def test_the_draft_of_a_client_that_is_still_ending_does_not_disturb_what_is_typed_here(
-    opened: Opened, folders: Path
-) -> None:
+async def test_a_draft_claimed_late_does_not_replace_typed_text(opened: Opened, folders: Path) -> None:
     ending = Drafts()
     ending.save(str(folders), "typed before the window was closed")
     async with opened(ScriptedAgent()) as chat:
@@ -191,9 +189,7 @@ async def test_the_draft_of_a_client_that_is_still_ending_does_not_disturb_what_
     left.close()
 
 
-async def test_another_agents_client_does_not_begin_with_the_draft(
-    opened: Opened, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_draft_is_not_restored_for_another_agent(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
     async with opened(ScriptedAgent()) as chat:
         await chat.type("my draft")
         chat.app.saved.save_drafts()

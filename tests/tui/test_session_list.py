@@ -100,7 +100,7 @@ async def test_deleting_a_listed_session_returns_to_the_list(opened: Opened, fol
 
 
 @pytest.mark.parametrize(("key", "question"), [("f7", "New title for"), ("f8", "Delete “Apples”?"), ("f9", "Export")])
-async def test_esc_in_a_question_about_a_session_goes_back_to_the_list(
+async def test_esc_in_a_dialog_about_a_session_returns_to_the_list(
     opened: Opened, folders: Path, key: str, question: str
 ) -> None:
     agent = Keeping()
@@ -118,7 +118,7 @@ async def test_esc_in_a_question_about_a_session_goes_back_to_the_list(
 
 
 @pytest.mark.parametrize("kind, place", [("md", 0), ("json", 1), ("html", 2)])
-async def test_a_session_of_the_list_is_written_to_a_file(opened: Opened, folders: Path, kind: str, place: int) -> None:
+async def test_a_listed_session_is_exported_to_a_file(opened: Opened, folders: Path, kind: str, place: int) -> None:
     agent = Keeping()
     await create_sessions(agent, folders, "Apples are", "Pears are")
     async with opened(agent) as chat:
@@ -175,7 +175,7 @@ async def test_a_missing_directory_is_reported(opened: Opened, folders: Path, na
 
 
 @pytest.mark.parametrize("kind", FORMATS)
-def test_a_document_is_made_where_it_is_written(tmp_path: Path, kind: str) -> None:
+def test_a_document_is_rendered_in_the_thread_that_writes_it(tmp_path: Path, kind: str) -> None:
     made = []
 
     class Watched(Transcript):
@@ -205,7 +205,7 @@ def test_an_export_is_readable_only_by_its_owner(tmp_path: Path) -> None:
     assert (tmp_path / "old.md").read_text() == "of us" and (tmp_path / "old.md").stat().st_mode & 0o077 == 0o044
 
 
-async def test_what_a_terminal_printed_that_was_run_here_is_in_the_file(opened: Opened) -> None:
+async def test_an_export_includes_the_output_of_the_clients_terminals(opened: Opened) -> None:
     async def run(turn: Turn) -> None:
         script = "print('good ' + 'morning')"
         async with (
@@ -228,14 +228,14 @@ async def test_what_a_terminal_printed_that_was_run_here_is_in_the_file(opened: 
             assert "good morning" in "".join(document(copy_for_export(transcript, chat.tab.controller.terminal), kind))
 
 
-def test_a_name_that_is_free_is_offered(tmp_path: Path) -> None:
+def test_an_unused_file_name_is_suggested(tmp_path: Path) -> None:
     assert find_free_path(tmp_path, "A day out!", "md").name == "a-day-out.md"
     (tmp_path / "a-day-out.md").write_text("")
     assert find_free_path(tmp_path, "A day out!", "md").name == "a-day-out-2.md"
     assert find_free_path(tmp_path, "///", "json").name == "conversation.json"
 
 
-def test_a_folder_means_a_file_in_it(tmp_path: Path) -> None:
+def test_a_directory_means_a_file_in_it(tmp_path: Path) -> None:
     usual = tmp_path / "x.md"
     assert resolve_path(".", tmp_path, usual) == tmp_path / "x.md"
     assert resolve_path("a/b.md", tmp_path, usual) == tmp_path / "a" / "b.md"

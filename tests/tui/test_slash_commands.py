@@ -75,7 +75,7 @@ async def test_a_mistyped_command_is_answered_with_a_suggestion(opened: Opened) 
         await chat.until(lambda: chat.is_notified("There is no command /modle. Did you mean /mode"))
 
 
-async def test_an_argument_that_is_not_wanted_gives_the_text_back(opened: Opened) -> None:
+async def test_an_unexpected_argument_returns_the_text_to_the_prompt(opened: Opened) -> None:
     async with opened(ScriptedAgent([repeats])) as chat:
         await chat.send("/keys please")
         await chat.until(lambda: chat.is_notified("/keys takes no argument."))
@@ -129,7 +129,7 @@ async def test_clear_replaces_the_session_of_the_tab(opened: Opened) -> None:
         await chat.gone("heard: hello")
 
 
-async def test_what_cannot_be_chosen_or_is_not_reported_is_said(opened: Opened) -> None:
+async def test_missing_settings_and_usage_are_reported(opened: Opened) -> None:
     async with opened(ScriptedAgent([repeats])) as chat:
         await chat.send("/model")
         await chat.until(lambda: chat.is_notified("This agent has no model setting"))

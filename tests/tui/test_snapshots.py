@@ -26,7 +26,7 @@ from accord.tui.screens.picker import Picker, Row
 
 
 @pytest.mark.parametrize("name", DRAWN)
-def test_what_is_drawn_line_by_line_looks_as_it_did(name: str) -> None:
+def test_rendered_lines_match_their_snapshot(name: str) -> None:
     compare(name, DRAWN[name]())
 
 
@@ -257,7 +257,7 @@ SHOWN: dict[str, Callable[[Opened], Awaitable[list[str]]]] = {
 
 
 @pytest.mark.parametrize("name", SHOWN)
-async def test_what_the_application_shows_looks_as_it_did(name: str, opened: Opened) -> None:
+async def test_widgets_match_their_snapshot(name: str, opened: Opened) -> None:
     compare(name, await SHOWN[name](opened))
 
 

@@ -53,7 +53,7 @@ async def test_with_several_agents_and_no_default_the_start_page_comes_first(fol
         assert len(chat.app.tabs) == 1 and chat.tab.editor.text == "kept"
 
 
-async def test_a_command_line_that_is_kept_does_not_become_the_default(folders: Path) -> None:
+async def test_a_saved_command_line_does_not_become_the_default(folders: Path) -> None:
     host = Memory(folders, ScriptedAgent, frozenset({1}))
     async with AccordApp(host).run_test(size=(80, 24)) as pilot:
         chat = Chat(pilot.app, pilot)  # type: ignore[arg-type]
@@ -73,7 +73,7 @@ async def test_a_command_line_that_is_kept_does_not_become_the_default(folders: 
         assert settings.chosen_agent == "built-in"
 
 
-async def test_a_name_that_will_not_do_is_asked_for_again_and_esc_goes_back(folders: Path) -> None:
+async def test_an_invalid_name_is_asked_for_again_and_esc_returns(folders: Path) -> None:
     host = Memory(folders, ScriptedAgent, frozenset({1}))
     async with AccordApp(host).run_test(size=(80, 24)) as pilot:
         chat = Chat(pilot.app, pilot)  # type: ignore[arg-type]
@@ -95,7 +95,7 @@ async def test_a_name_that_will_not_do_is_asked_for_again_and_esc_goes_back(fold
         assert host.launched == [None]
 
 
-async def test_the_default_is_changed_when_that_is_wanted(folders: Path) -> None:
+async def test_the_default_agent_can_be_changed(folders: Path) -> None:
     configured(TWO)
     host = Memory(folders, ScriptedAgent, frozenset({1}))
     async with AccordApp(host).run_test(size=(100, 30)) as pilot:
@@ -214,7 +214,7 @@ async def test_the_page_does_not_wait_for_the_registry(folders: Path, monkeypatc
         assert host.launched == []
 
 
-def test_the_newest_sessions_of_the_built_in_agent_are_found_and_none_where_there_are_none(folders: Path) -> None:
+def test_the_newest_sessions_of_the_built_in_agent_are_listed_if_there_are_any(folders: Path) -> None:
     beyond = TuiHost(folders, frozenset({1}))
     assert beyond.recent(5) == []
 
@@ -259,7 +259,7 @@ async def test_the_installation_shows_progress_before_the_agent_starts(folders: 
         await chat.until("● ready")
 
 
-async def test_an_installation_is_stopped_with_escape(folders: Path) -> None:
+async def test_escape_cancels_an_installation(folders: Path) -> None:
     host = Slow(folders, ScriptedAgent(), frozenset({1}))
     async with AccordApp(host, "box").run_test(size=(80, 24)) as pilot:
         chat = Chat(pilot.app, pilot)  # type: ignore[arg-type]
@@ -268,7 +268,7 @@ async def test_an_installation_is_stopped_with_escape(folders: Path) -> None:
         await chat.until("You cancelled the installation")
 
 
-async def test_an_installation_that_fails_says_why(folders: Path) -> None:
+async def test_a_failed_installation_is_reported_with_its_reason(folders: Path) -> None:
     host = Slow(folders, ScriptedAgent(), frozenset({1}))
     host.ends = ConfigError("the checksum is wrong; nothing was installed")
     host.go_on.set()
@@ -283,7 +283,7 @@ def test_the_least_important_parts_are_dropped_first_in_a_small_window(width: in
 
 
 @pytest.mark.parametrize(("key", "above"), [("f3", "Doctor: nosuchprog --acp"), ("f5", "A name for nosuchprog --acp")])
-async def test_who_comes_back_to_the_start_page_finds_what_was_typed(folders: Path, key: str, above: str) -> None:
+async def test_returning_to_the_start_page_preserves_the_typed_text(folders: Path, key: str, above: str) -> None:
     host = Memory(folders, ScriptedAgent, frozenset({1}))
     async with AccordApp(host).run_test(size=(80, 24)) as pilot:
         chat = Chat(pilot.app, pilot)  # type: ignore[arg-type]
@@ -301,7 +301,7 @@ async def test_who_comes_back_to_the_start_page_finds_what_was_typed(folders: Pa
         await chat.until(lambda: host.launched[-1:] == ["nosuchprog --acp"])
 
 
-async def test_the_start_page_shows_at_once_which_agent_is_the_default_now(folders: Path) -> None:
+async def test_the_start_page_marks_a_new_default_at_once(folders: Path) -> None:
     configured(TWO)
     host = Memory(folders, ScriptedAgent(), frozenset({1}))
     async with AccordApp(host, is_undecided=True).run_test(size=(80, 24)) as pilot:

@@ -160,7 +160,7 @@ def letter(id: str, sender: str, recipient: str, words: str) -> dict[str, object
 
 
 @pytest.mark.req("V1-SUBAG-08")
-async def test_what_an_agent_and_its_subagent_write_to_each_other_is_shown(opened: Opened) -> None:
+async def test_messages_between_an_agent_and_its_subagent_are_shown(opened: Opened) -> None:
     class Delegating(ScriptedAgent):
         unstable = True
 
@@ -179,7 +179,7 @@ async def test_what_an_agent_and_its_subagent_write_to_each_other_is_shown(opene
         assert "It is not there" not in chat.text
 
 
-async def test_what_a_subagent_asks_is_asked_where_its_work_is_shown_and_it_ends_with_its_agent(opened: Opened) -> None:
+async def test_a_subagents_request_is_shown_in_its_tab_and_ends_with_its_agent(opened: Opened) -> None:
     class Delegating(ScriptedAgent):
         unstable = True
 
@@ -211,7 +211,7 @@ async def test_what_a_subagent_asks_is_asked_where_its_work_is_shown_and_it_ends
         await chat.until(lambda: len(chat.app.tabs) == 2)
 
 
-async def test_many_subagents_leave_room_in_the_side_panel_and_those_at_work_come_first(opened: Opened) -> None:
+async def test_many_subagents_leave_room_in_the_side_panel_and_running_ones_come_first(opened: Opened) -> None:
     class Delegating(ScriptedAgent):
         unstable = True
 

@@ -28,7 +28,7 @@ class SlowToClose(Agent):
         await self.may_close.wait()
 
 
-async def test_of_two_tabs_that_are_closed_at_once_one_stays(opened: Opened) -> None:
+async def test_closing_both_tabs_at_once_keeps_one_open(opened: Opened) -> None:
     agent = SlowToClose()
     async with opened(agent, versions=[2]) as chat:
         for _ in range(2):
@@ -44,7 +44,7 @@ async def test_of_two_tabs_that_are_closed_at_once_one_stays(opened: Opened) -> 
         await chat.until("yes")
 
 
-async def test_what_happens_to_all_tabs_may_happen_while_one_is_made(opened: Opened) -> None:
+async def test_an_event_for_all_tabs_may_arrive_before_a_tab_is_mounted(opened: Opened) -> None:
     async with opened(ScriptedAgent([])) as chat:
         app, process = chat.app, chat.tab.controller.process
         app.preferences.follow = True
@@ -60,7 +60,7 @@ async def test_what_happens_to_all_tabs_may_happen_while_one_is_made(opened: Ope
         assert await making in app.tabs
 
 
-async def test_a_question_that_was_shown_in_another_sessions_tab_is_handed_on_when_that_closes(opened: Opened) -> None:
+async def test_closing_a_tab_moves_another_sessions_request_to_its_own_tab(opened: Opened) -> None:
     class Asks(Agent):
         async def prompt(self, turn: Turn) -> None:
             await turn.say(f"allowed: {bool(await turn.permit('Do it', kind='edit'))}")
@@ -86,7 +86,7 @@ async def test_a_question_that_was_shown_in_another_sessions_tab_is_handed_on_wh
         assert hidden.transcript.text == "allowed: True"
 
 
-async def test_a_question_of_the_tab_itself_is_cancelled_when_that_closes(opened: Opened) -> None:
+async def test_closing_a_tab_cancels_its_own_permission_request(opened: Opened) -> None:
     answers: list[bool] = []
 
     class Asks(Agent):
@@ -139,11 +139,11 @@ async def with_tabs(chat: Chat, count: int) -> None:
         (11, 11, (7, 12)),  # no room is wasted at the end
     ],
 )
-def test_the_tabs_around_the_active_one_are_seen(active: int, first: int, expected: tuple[int, int]) -> None:
+def test_the_tabs_around_the_active_one_are_visible(active: int, first: int, expected: tuple[int, int]) -> None:
     assert find_visible([13] * 12, active, first, 80) == expected
 
 
-def test_all_tabs_are_seen_where_there_is_room() -> None:
+def test_all_tabs_are_visible_if_there_is_room() -> None:
     assert find_visible([13] * 6, 5, 3, 78) == (0, 6)
 
 
@@ -156,7 +156,7 @@ def bar_of(chat: Chat) -> str:
     return chat.lines[chat.app.tabs.bar.region.y]
 
 
-async def test_the_line_of_tabs_goes_to_the_tab_on_the_screen(opened: Opened) -> None:
+async def test_the_tab_bar_scrolls_to_the_active_tab(opened: Opened) -> None:
     async with opened(ScriptedAgent([]), size=(80, 24)) as chat:
         await with_tabs(chat, 12)
         await chat.until(lambda: " 12 " in bar_of(chat))
@@ -166,7 +166,7 @@ async def test_the_line_of_tabs_goes_to_the_tab_on_the_screen(opened: Opened) ->
         assert bar_of(chat).endswith("7 ›")
 
 
-async def test_a_question_beyond_the_end_of_the_line_is_marked_and_gone_to_by_a_key(opened: Opened) -> None:
+async def test_a_request_in_a_hidden_tab_is_marked_at_the_end_of_the_bar_and_reached_by_a_key(opened: Opened) -> None:
     agent = AsksInTime()
     async with opened(agent, size=(80, 24)) as chat:
         await with_tabs(chat, 12)

@@ -13,7 +13,7 @@ from accord.model.requests import AuthMethod
 from accord.testing import ScriptedAgent
 
 
-async def test_what_is_written_while_a_login_has_the_terminal_goes_nowhere(
+async def test_nothing_is_written_while_a_login_has_the_terminal(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written: list[str] = []

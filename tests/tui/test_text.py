@@ -23,7 +23,7 @@ def test_text_that_fits_is_unchanged_and_other_text_ends_in_an_ellipsis() -> Non
 
 
 @pytest.mark.parametrize("path", ["src/accord/tui/prompt/complete.py", "漢字/漢字/漢字.py", "all_one_name.txt", "a/b/"])
-def test_a_path_that_is_cut_fits(path: str) -> None:
+def test_a_truncated_path_fits(path: str) -> None:
     for cells in range(1, 40):
         cut = truncate_path(path, cells)
         assert cell_len(cut) <= cells
@@ -31,12 +31,12 @@ def test_a_path_that_is_cut_fits(path: str) -> None:
         assert "…" in cut or cut == path
 
 
-def test_a_path_is_cut_before_its_name() -> None:
+def test_a_path_is_truncated_before_its_file_name() -> None:
     assert truncate_path("src/accord/tui/prompt/complete.py", 24) == "src/accord/…/complete.py"
     assert truncate_path("src/accord/tui/prompt/", 14) == "src/a…/prompt/"
 
 
-async def test_the_name_of_a_file_deep_down_is_seen_among_the_completions(opened: Opened, folders: Path) -> None:
+async def test_completions_show_the_name_of_a_deeply_nested_file(opened: Opened, folders: Path) -> None:
     deep = folders / "/".join(f"folder{number}" for number in range(12))
     deep.mkdir(parents=True)
     (deep / "needle.txt").write_text("")
@@ -45,7 +45,7 @@ async def test_the_name_of_a_file_deep_down_is_seen_among_the_completions(opened
         await chat.until("…/needle.txt")
 
 
-async def test_an_answer_that_is_too_long_for_its_line_ends_in_dots(opened: Opened) -> None:
+async def test_an_answer_that_is_too_long_for_its_line_ends_in_an_ellipsis(opened: Opened) -> None:
     class LineInputScreen(Agent):
         async def prompt(self, turn: Turn) -> None:
             name = f"Allow it {'and everything like it ' * 10}"

@@ -49,7 +49,7 @@ def test_every_text_style_is_readable_in_every_theme(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_the_colours_of_our_themes_are_used_as_they_are(name: str) -> None:
+def test_the_colours_of_our_themes_are_used_unchanged(name: str) -> None:
     text_styles, theme = styles_of(name), OURS[name]
     used = [text_styles.accent, text_styles.good, text_styles.warn, text_styles.bad]
     wanted = [theme.primary, theme.success, theme.warning, theme.error]
@@ -103,12 +103,12 @@ def test_inline_code_stands_out_by_its_background_alone() -> None:
         assert styles_of(name).code.color is None and styles_of(name).code.bgcolor is not None
 
 
-def test_a_colour_that_can_be_read_is_left_alone() -> None:
+def test_a_readable_colour_is_unchanged() -> None:
     black, white = Color.parse("black"), Color.parse("white")
     assert readable(Color.parse("#ffa62b"), black, white) == Color.parse("#ffa62b")
     assert readable(Color.parse("#101010"), black, white) != Color.parse("#101010")
 
 
-def test_how_much_brighter_a_colour_is() -> None:
+def test_the_contrast_ratio_follows_wcag() -> None:
     assert round(ratio(Color.parse("black"), Color.parse("white")), 1) == 21.0
     assert ratio(Color.parse("#777777"), Color.parse("#777777")) == 1.0

@@ -61,7 +61,7 @@ def is_left(chat: Chat) -> bool:
 
 
 @pytest.mark.parametrize("version", [1, 2])
-async def test_a_call_that_has_no_end_when_the_turn_ends_is_not_shown_as_running(opened: Opened, version: int) -> None:
+async def test_an_unfinished_call_is_not_shown_as_running_after_its_turn(opened: Opened, version: int) -> None:
     async with opened(Careless(), versions=[version]) as chat:
         await chat.send("go")
         await chat.until("turn 1 is over")
@@ -102,7 +102,7 @@ async def test_a_call_reported_as_running_stays_so_until_the_next_turn_ends(open
         await chat.until(lambda: is_left(chat))
 
 
-async def test_a_call_of_an_earlier_turn_is_left_while_the_next_one_runs(opened: Opened) -> None:
+async def test_an_unfinished_call_of_an_earlier_turn_stays_unfinished_during_the_next_turn(opened: Opened) -> None:
     over = asyncio.Event()
 
     class Slow(Careless):
@@ -122,7 +122,7 @@ async def test_a_call_of_an_earlier_turn_is_left_while_the_next_one_runs(opened:
 
 
 @pytest.mark.req("V2-STATE-09", "V2-TOOL-10")
-async def test_a_call_that_is_listed_as_background_work_runs_on(opened: Opened) -> None:
+async def test_a_call_listed_as_background_work_continues(opened: Opened) -> None:
     agent = Careless()
     listed = {
         "sessionUpdate": "state_update",
@@ -142,7 +142,7 @@ async def test_a_call_that_is_listed_as_background_work_runs_on(opened: Opened) 
         await chat.until(lambda: is_left(chat))
 
 
-async def test_a_call_runs_on_with_the_command_that_we_run_for_it(opened: Opened, folders: Path) -> None:
+async def test_a_call_continues_while_its_command_runs(opened: Opened, folders: Path) -> None:
     wait = (
         "import pathlib, time\nprint('digging', flush=True)\nwhile not pathlib.Path('end').exists(): time.sleep(0.01)"
     )
@@ -165,7 +165,7 @@ async def test_a_call_runs_on_with_the_command_that_we_run_for_it(opened: Opened
         await chat.until(lambda: is_left(chat))
 
 
-async def test_nothing_is_running_after_the_agent_exited(opened: Opened) -> None:
+async def test_no_call_is_running_after_the_agent_exited(opened: Opened) -> None:
     class Leaving(Careless):
         async def prompt(self, turn: Turn) -> None:
             await super().prompt(turn)
@@ -201,13 +201,13 @@ class Historian(ScriptedAgent):
 
 
 @pytest.mark.parametrize("version", [1, 2])
-async def test_a_call_of_a_replayed_history_that_has_no_end_is_left(opened: Opened, version: int) -> None:
+async def test_an_unfinished_call_of_a_replayed_history_has_no_result(opened: Opened, version: int) -> None:
     async with opened(Historian(), first=("old", "load"), versions=[version]) as chat:
         await chat.until("I dug.")
         assert is_left(chat)
 
 
-async def test_a_subagents_call_is_left_when_the_subagent_is_done(opened: Opened) -> None:
+async def test_a_subagents_unfinished_call_has_no_result_when_the_subagent_ends(opened: Opened) -> None:
     over = asyncio.Event()
 
     class Delegating(ScriptedAgent):
@@ -229,7 +229,7 @@ async def test_a_subagents_call_is_left_when_the_subagent_is_done(opened: Opened
         await chat.until(lambda: is_left(chat))
 
 
-async def test_a_call_that_was_asked_about_is_left_when_the_turn_ends_without_an_answer(opened: Opened) -> None:
+async def test_an_unanswered_call_has_no_result_when_the_turn_ends(opened: Opened) -> None:
     over = asyncio.Event()
 
     class Hasty(Careless):
@@ -266,5 +266,5 @@ def test_a_call_without_a_result_shows_a_mark_a_label_and_its_duration(text_styl
     assert drawn(text_styles, is_open=True)[1] == "│ other, no result"
 
 
-def test_a_call_without_an_end_is_read_as_such(text_styles: TextStyles) -> None:
+def test_screen_readers_get_the_label_of_a_call_without_a_result(text_styles: TextStyles) -> None:
     assert drawn(text_styles, names_speakers=True) == ["Tool, no result: Dig 7.0s"]

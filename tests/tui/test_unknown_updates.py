@@ -16,7 +16,7 @@ async def test_unknown_updates_are_counted_and_the_log_shows_which(opened: Opene
 
     async with opened(ScriptedAgent([strange])) as chat:
         await chat.send("go")
-        await chat.until("2 updates not known here")
+        await chat.until("2 updates not supported")
         await chat.press("ctrl+l")
         await chat.until("Log of memory: everything")
         await chat.press("f9")
@@ -32,4 +32,4 @@ async def test_in_a_narrow_window_the_status_line_counts_unknown_updates(opened:
 
     async with opened(ScriptedAgent([strange]), size=(80, 24)) as chat:
         await chat.send("go")
-        await chat.until("1 update not known")
+        await chat.until("1 update not supported")

@@ -100,7 +100,7 @@ async def test_layout_of_completions(opened: Opened) -> None:
         assert chat.tab.editor.text == "@apricot.py "
 
 
-async def test_keys_that_come_while_a_list_opens_are_not_lost(opened: Opened) -> None:
+async def test_keys_pressed_while_a_list_opens_are_not_lost(opened: Opened) -> None:
     async with opened(ScriptedAgent()) as chat:
         answer = asyncio.ensure_future(chat.app.dialogs.show(Picker("Fruit", [Row("a", "apple"), Row("p", "pear")])))
         await chat.until("Fruit")
@@ -110,7 +110,7 @@ async def test_keys_that_come_while_a_list_opens_are_not_lost(opened: Opened) ->
         assert (await answer).id == "p"
 
 
-async def test_enter_takes_what_is_typed_and_not_what_was_listed_before(opened: Opened) -> None:
+async def test_enter_applies_to_the_typed_text_and_not_to_an_outdated_list(opened: Opened) -> None:
     async with opened(ScriptedAgent()) as chat:
         (chat.app.host.cwd / "apple.py").write_text("")
         (chat.app.host.cwd / "pear.py").write_text("")

@@ -1,4 +1,4 @@
-"""Tells users who look elsewhere that something waits for them or has ended."""
+"""Notify a user who is in another tab or window that something waits for them or has ended."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Announcements:
         self._app = app
 
     def call(self, tab: Tab, why: str) -> None:
-        """Notify a user who looks elsewhere that something waits."""
+        """Notify a user who is in another tab or window that something waits."""
         app = self._app
         is_seen = app.attention.is_here and tab.display
         tab.has_news = not tab.display
@@ -30,13 +30,13 @@ class Announcements:
             app.notify(words)
 
     def end_turn(self, tab: Tab) -> None:
-        """Tell the user that a turn has ended."""
+        """Notify the user that a turn has ended."""
         self.call(tab, "the turn has ended")
         if self._app.is_calm:
             tab.controller.say("info", "The agent is done")
 
     def update_title(self) -> None:
         """Show the state of the visible session in the window title."""
-        tab = next((each for each in self._app.tabs if each.display), None)  # there is none at the very end
+        tab = next((each for each in self._app.tabs if each.display), None)  # there is no tab while the client exits
         if tab is not None:
             self._app.attention.set_title(tab.controller.state, tab.controller.title)

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 
 class AccordApp(PaintingApp):
-    """The terminal client. Its parts do the work; this connects them to Textual and to the commands."""
+    """The terminal client. Connects its parts, which do the work, to Textual and to the commands."""
 
     TITLE: str | None = "Accord"
     CSS: ClassVar[str] = APP_CSS
@@ -125,7 +125,7 @@ class AccordApp(PaintingApp):
         return Page(id="_default")
 
     def compose(self) -> ComposeResult:
-        # The terminal may have said since that its background is light.
+        # Meanwhile the terminal may have reported a light background.
         self.headline.text_styles = self.tabs.bar.text_styles = self.text_styles
         yield self.headline
         yield self.tabs.bar
@@ -168,7 +168,7 @@ class AccordApp(PaintingApp):
         self.screen.refresh(layout=True)
         self.refresh(layout=True)
 
-    # -- looks
+    # -- appearance
 
     @property
     def is_calm(self) -> bool:
@@ -184,7 +184,7 @@ class AccordApp(PaintingApp):
         return variables | TextStyles(variables, dark=self.current_theme.dark).css_variables
 
     def apply_preferences(self) -> None:
-        """Follow the preferences that aren't read at every use."""
+        """Apply the preferences that aren't read at each use."""
         self.appearance.apply_preferences()
         for tab in self.tabs:
             tab.editor.cursor_blink = not self.is_calm
@@ -244,7 +244,7 @@ class AccordApp(PaintingApp):
         if is_tab and self.focused is not None:  # the next key is meant for the widget that got the focus
             await wait_until_handled(self.focused)
 
-    # -- telling and asking the user
+    # -- notices
 
     def notify(
         self,
@@ -259,12 +259,12 @@ class AccordApp(PaintingApp):
         super().notify(sanitize(message), title=title, severity=severity, timeout=timeout, markup=markup)
 
     def update_title(self) -> None:
-        """Show the state of the visible session in the window title, until the end has begun."""
+        """Show the state of the visible session in the window title, until the client exits."""
         if get_driver(self) is not None and not self._ending.has_begun:
             self.announcements.update_title()
 
     async def attempt(self, work: Awaitable[Any], done: str = "") -> bool:
-        """Do something that an agent may refuse, and tell the user how it went."""
+        """Run something that an agent may refuse, and show the user the result."""
         from accord.config.redaction import redact_text
         from accord.errors import AccordError
 
@@ -454,7 +454,7 @@ class AccordApp(PaintingApp):
         self._ending.begin(status)
 
     def _handle_exception(self, error: Exception) -> None:
-        """A bug ends the program: save the drafts. The reason is printed when the terminal is restored."""
+        """Save the drafts, because a bug ends the program. The reason is printed when the terminal is restored."""
         with suppress(Exception):
             self.saved.save_drafts()
         super()._handle_exception(error)

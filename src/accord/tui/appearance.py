@@ -1,4 +1,4 @@
-"""The look of the application: theme, colours, screen-reader mode, and what the terminal says about its background."""
+"""The look of the application: theme, colours, screen-reader mode, and the background that the terminal reports."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 class Appearance:
-    """Applies the user's preferences about looks, and follows the terminal where the user has none."""
+    """Applies the user's preferences, and follows the terminal's background if no theme is chosen."""
 
     def __init__(self, app: AccordApp, preferences: Preferences) -> None:
         self.is_calm: bool = wants_screen_reader(preferences)
         """Whether a screen reader reads the screen: one column, nothing that moves."""
         self.late: LateReply | None = None
-        """The reply that the terminal still owes us about its background."""
+        """The terminal's reply about its background, which may still arrive."""
         self._app = app
         self._preferences = preferences
         self._text_styles: TextStyles | None = None
@@ -51,7 +51,7 @@ class Appearance:
         return self._text_styles
 
     def forget_styles(self) -> None:
-        """The theme changed."""
+        """Drop the styles, because the theme has changed."""
         self._text_styles = None
 
     @property
@@ -60,7 +60,7 @@ class Appearance:
         return self._preferences.side_by_side and not self.is_calm
 
     def apply_preferences(self) -> None:
-        """Follow the preferences that aren't read at every use."""
+        """Apply the preferences that aren't read at each use."""
         self.is_calm = self._reader_filter.enabled = wants_screen_reader(self._preferences)
         self._app.set_class(self.is_calm, "-calm")  # screens cover the whole transcript then
         self.show_cursor()
@@ -76,7 +76,7 @@ class Appearance:
         self._is_dark = self._is_dark if is_dark is None else is_dark
         if is_dark is not None and not self._preferences.theme:
             self._app.theme = DARK.name if is_dark else LIGHT.name
-            self.forget_styles()  # before the app runs, nobody is notified of the change
+            self.forget_styles()  # before the app runs, a change of theme notifies no watcher
 
     @property
     def terminal_theme(self) -> str:
@@ -84,7 +84,7 @@ class Appearance:
         return LIGHT.name if self._is_dark is False else DARK.name
 
     def choose_theme(self, name: str) -> None:
-        """Use a theme; an empty name follows the terminal, which is asked if it hasn't said yet."""
+        """Use a theme; an empty name follows the terminal, which is queried if its background is unknown."""
         self._preferences.theme = name
         if name:
             self._app.theme = name

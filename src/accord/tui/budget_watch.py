@@ -1,7 +1,7 @@
 """Budgets in the terminal client: when one is reached, the agent is stopped and the user decides whether it continues.
 
-An agent can't be paused, so it is cancelled. Costs are compared every half second, because agents report them in their
-own rhythm anyway."""
+An agent can't be paused, so it is cancelled. Costs are compared every half second, because agents report them at
+irregular intervals anyway."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CONTINUE = "Continue where you stopped."
 
 
 class BudgetWatch:
-    """Counts what the sessions of this client use."""
+    """Compares the tokens and costs of this client's sessions with the budgets."""
 
     def __init__(self, app: AccordApp) -> None:
         self._app = app
@@ -34,7 +34,7 @@ class BudgetWatch:
         self._tokens: WeakKeyDictionary[Turns, int] = WeakKeyDictionary()
         """The tokens of ended turns that have been counted."""
         self._turns: WeakKeyDictionary[Session, float] = WeakKeyDictionary()
-        """When the turn began that is being counted."""
+        """When the turn being counted began."""
         self._busy: set[Tab] = set()
         """Tabs whose costs are being saved, or whose user is being asked."""
         self._questions: dict[Tab, str] = {}
@@ -43,8 +43,8 @@ class BudgetWatch:
         """Return the question about a tab's budget that waits for the user."""
         return self._questions.get(tab)
 
-    def look(self) -> None:
-        """Count what was used since the last time."""
+    def check(self) -> None:
+        """Count the tokens and costs since the last check, and stop agents that have reached a budget."""
         for tab in self._app.tabs:
             session = tab.controller.session
             if session is None or session.closed or session.parent is not None or tab in self._busy:
@@ -67,7 +67,7 @@ class BudgetWatch:
                 run_in_background(self._app, self._compare(tab, meter, more))
 
     def _add_tokens(self, turns: Turns, meter: SessionMeter) -> Spent:
-        """Count the tokens of the turns that have ended since the last time."""
+        """Count the tokens of the turns that have ended since the last check."""
         more = turns.tokens_used - self._tokens.get(turns, 0)
         self._tokens[turns] = turns.tokens_used
         return meter.add_tokens(meter.turn.tokens + more)

@@ -1,6 +1,6 @@
 """Report bugs in Accord: two lines for the user, and a traceback in a log file.
 
-Most bugs end only what was being done: `run_in_background` starts such work. Some end the program."""
+Most bugs end only one background task, started with `run_in_background`. Some end the program."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def run_in_background(
     group: str = "default",
     exclusive: bool = False,
 ) -> Worker[None]:
-    """Run something in the background while its owner exists. The user is told about bugs in it."""
+    """Run something in the background while its owner exists. The user is notified of bugs in it."""
 
     async def run() -> None:
         try:

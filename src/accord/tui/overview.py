@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Overview:
-    """Knows which tabs the user hasn't looked at since their turn ended."""
+    """Publishes the state of each tab, including whether the user has seen the end of its last turn."""
 
     def __init__(self, app: AccordApp) -> None:
         self._app = app

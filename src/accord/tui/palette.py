@@ -18,7 +18,7 @@ _NOT_LISTED = ("interrupt",)
 
 
 class Palette:
-    """Lets the user search and run a command. What was chosen lately comes first, then what is used most."""
+    """Lets the user search and run a command. Recent choices come first, then the most used commands."""
 
     def __init__(self, app: AccordApp) -> None:
         self._app = app
@@ -26,7 +26,7 @@ class Palette:
         """Ids of the rows chosen since the start, the latest first."""
 
     async def choose(self) -> None:
-        """Show the palette, and do what the user chooses."""
+        """Show the palette, and run the user's choice."""
         from accord.tui.screens.picker import Picker
 
         rows = self._list_rows()
@@ -66,5 +66,5 @@ class Palette:
 
 
 def action_of(command: Command) -> str:
-    """The action that a command runs, with its argument."""
+    """Return the action that a command runs, with its argument."""
     return f"{command.action}({command.setting!r})" if command.setting else command.action

@@ -1,4 +1,4 @@
-"""Put what agents ask before the user: permission requests, forms and logins."""
+"""Show the user the agents' requests: permissions, forms and logins."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from accord.tui.tab.tab import Tab
 
 LONG_PAUSE_SECONDS = 2.0
-"""How long the user must not have typed, with text in the prompt, before an agent's form opens above it."""
+"""How long the user must pause typing in a prompt with text before an agent's form opens above it."""
 
 
 class Questions:
@@ -111,7 +111,7 @@ class Questions:
         from accord.tui.screens.picker import Picker, Row
 
         if is_required and self._app.key_login.has_keys(process):
-            return None  # the turn ends with the reason and what to do; a dialog would only get the user's typing
+            return None  # the turn ends with the reason and advice; a dialog would only intercept the user's typing
         tab = self._app.tabs.find(process, None)
         if tab is not None and is_required:
             self._app.announcements.call(tab, "login required")

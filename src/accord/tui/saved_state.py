@@ -24,7 +24,7 @@ MAX_LATE_CLAIMS = 10
 
 
 class SavedState:
-    """Saves preferences, prompt history and drafts, and tells the user when it can't."""
+    """Saves preferences, prompt history and drafts, and warns the user if that fails."""
 
     def __init__(self, host: Host, tabs: Tabs, settings: preferences.Preferences) -> None:
         self.history: History = History(project=str(host.cwd), on_error=lambda error: self.report(PROMPTS, error))
@@ -38,7 +38,7 @@ class SavedState:
         self._is_final = False
 
     def report(self, what: tuple[str, str], error: OSError) -> None:
-        """Tell the user, once per kind of data, that it can't be written."""
+        """Warn the user, once per kind of data, that it can't be saved."""
         from accord.model.session import Notice
 
         tab = next((each for each in self._tabs if each.display), None)
@@ -98,7 +98,7 @@ class SavedState:
         return self.drafts.are_saved
 
     def _name_of(self, process: AgentProcess) -> str:
-        """The name under which drafts for an agent are saved; empty while none is chosen."""
+        """Return the name under which drafts for an agent are saved; empty while none is chosen."""
         if process.state == "undecided":
             return ""
         if process.target not in self._names:

@@ -88,7 +88,7 @@ class SessionList:
     # -- exporting
 
     async def export(self, tab: Tab) -> None:
-        """Write the transcript of a tab to a file."""
+        """Export the transcript of a tab to a file."""
         from accord.tui.export import copy_for_export
 
         transcript = tab.controller.transcript

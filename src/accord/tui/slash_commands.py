@@ -55,7 +55,7 @@ SLASH_COMMANDS = (
 )
 
 EXIT_WORDS = frozenset({"exit", "quit", ":q", "bye"})
-"""Prompts that mean `/quit`, as in shells and other clients."""
+"""Prompts that quit like `/quit`, as in shells and other clients."""
 
 
 class Invocation(NamedTuple):

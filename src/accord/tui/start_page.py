@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 async def _with_model(findings: AsyncIterator[Finding], model: str) -> AsyncIterator[Finding]:
-    """Say which model the open session uses: the doctor itself finds out what a new one would use."""
+    """Report the model of the open session as such, and the doctor's finding as the default model."""
     async for each in findings:
         if each.stage == "model":
             yield each._replace(ok=True, found=f"{model}, in this session", advice="")
@@ -38,7 +38,7 @@ class StartPage:
         run_in_background(self._app, self._choose_agent())
 
     def diagnose(self, target: str | None, model: str = "") -> None:
-        """Show why an agent doesn't start, or that it does. `model` is the one that a session of it uses."""
+        """Diagnose the start of an agent. `model` is the model of its open session."""
         from accord.tui.screens.diagnosis import FindingsScreen
 
         title = f"Doctor: {target or 'the default agent'}"

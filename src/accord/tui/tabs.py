@@ -129,7 +129,7 @@ class Tabs:
         process = tab.controller.process
         if tab is self.active:
             self.step(-1)
-        tab.is_closing = True  # at once, because another tab may be closed while the agent takes its time
+        tab.is_closing = True  # at once, because another tab may be closed while the agent is slow to end
         self.refresh()
         await tab.close()
         await tab.remove()
@@ -236,6 +236,6 @@ def _mark(tab: Tab) -> str:
 
 
 def _most_urgent(tabs: list[Tab]) -> str:
-    """The mark of a tab that waits, or else of one with news; a space if there is neither."""
+    """Return the mark of a tab that waits, or else of one with news; a space if there is neither."""
     marks = {_mark(tab) for tab in tabs}
     return next((mark for mark in ("?", _NEWS) if mark in marks), " ")

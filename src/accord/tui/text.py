@@ -21,7 +21,7 @@ _MAX_LINK = 2_000
 
 
 def truncate(text: str, cells: int) -> str:
-    """The start of a text on one line of at most `cells` cells, ending in `…` if truncated."""
+    """Truncate a text to one line of at most `cells` cells, ending in `…` if anything is left out."""
     line = one_line(text, max(cells, 1) + 1)
     if cell_len(line) <= cells:
         return line
@@ -29,7 +29,7 @@ def truncate(text: str, cells: int) -> str:
 
 
 def truncate_path(path: str, cells: int) -> str:
-    """A path in at most `cells` cells, truncated in the middle so that the file name stays visible."""
+    """Truncate a path to at most `cells` cells, in the middle so that the file name stays visible."""
     line = one_line(path, max(len(path), 1))
     if cell_len(line) <= cells:
         return line
@@ -44,7 +44,7 @@ def truncate_path(path: str, cells: int) -> str:
 
 
 def shorten_home(path: Path) -> str:
-    """A path with the home directory as a tilde."""
+    """Abbreviate the home directory in a path as a tilde."""
     try:
         inside = path.relative_to(Path.home())
     except (ValueError, RuntimeError):
@@ -53,7 +53,7 @@ def shorten_home(path: Path) -> str:
 
 
 def _end(text: str, cells: int) -> str:
-    """The end of a text that fits into `cells` cells."""
+    """Return the end of a text that fits into `cells` cells."""
     start = max(len(text) - cells, 0)
     while start < len(text) and cell_len(text[start:]) > cells:
         start += 1
@@ -61,7 +61,7 @@ def _end(text: str, cells: int) -> str:
 
 
 def make_label(text: str, limit: int = 300) -> Content:
-    """Untrusted text as a title or label: on one line, with square brackets taken literally instead of as markup."""
+    """Make a title or label from untrusted text: on one line, with square brackets taken literally, not as markup."""
     return Content(one_line(text, limit))
 
 
@@ -77,7 +77,7 @@ def is_safe_link(address: str) -> bool:
 
 
 def without_unsafe_link(style: Style) -> Style:
-    """The style, without its link if that is unsafe."""
+    """Return the style, without its link if that is unsafe."""
     return style if style.link is None or is_safe_link(style.link) else style.update_link(None)
 
 

@@ -10,8 +10,8 @@ The rule of colour: each colour has one meaning, in every theme and every widget
 | danger | failed, was refused, or was removed |
 | muted | of secondary importance: hints, times, what is over |
 
-Everything else has the colour of text, and stands out by weight or by a tinted background. Source code has colours of
-its own. Nothing is indicated by colour alone."""
+Everything else has the colour of text, and stands out by weight or by a tinted background. Source code has its
+own colours. Nothing is indicated by colour alone."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ class TextStyles:
         self.added_word: Style = Style(bgcolor=colour("success", 0.38).rich_color)
         self.removed: Style = Style(bgcolor=colour("error", 0.16).rich_color)
         self.removed_word: Style = Style(bgcolor=colour("error", 0.38).rich_color)
-        if depth != "truecolor":  # such weak shades would all be rounded to the same colour
+        if depth != "truecolor":  # such similar shades would all be rounded to the same colour
             few = _FEW_DARK if dark else _FEW_LIGHT
             self.said, self.code, self.added, self.added_word, self.removed, self.removed_word = (
                 Style(bgcolor=f"color({number})") for number in few

@@ -22,4 +22,4 @@ def start_timers(app: AccordApp) -> None:
     app.set_interval(DRAFT_SECONDS, app.saved.update_drafts)
     app.set_interval(TITLE_SECONDS, app.update_title)
     app.set_interval(STATUS_SECONDS, app.overview.publish)
-    app.set_interval(BUDGET_SECONDS, app.budgets.look)
+    app.set_interval(BUDGET_SECONDS, app.budgets.check)

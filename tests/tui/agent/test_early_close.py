@@ -40,7 +40,7 @@ class Slow(Memory):
         return launched
 
 
-async def test_an_agent_that_comes_after_its_link_was_closed_is_ended(folders: Path) -> None:
+async def test_an_agent_that_starts_after_its_process_was_closed_is_ended(folders: Path) -> None:
     host = Slow(folders)
     process = AgentProcess(host, "slow", Delegate())  # type: ignore[arg-type]
     opening = asyncio.ensure_future(process.open())
@@ -52,7 +52,7 @@ async def test_an_agent_that_comes_after_its_link_was_closed_is_ended(folders: P
     assert process.agent is None and process.state == "failed"
 
 
-async def test_an_agent_whose_start_was_abandoned_is_ended(folders: Path) -> None:
+async def test_an_agent_whose_start_was_cancelled_is_ended(folders: Path) -> None:
     host = Slow(folders)
     process = AgentProcess(host, "slow", Delegate())  # type: ignore[arg-type]
     opening = asyncio.ensure_future(process.open())
@@ -66,7 +66,7 @@ async def test_an_agent_whose_start_was_abandoned_is_ended(folders: Path) -> Non
             await asyncio.sleep(0.01)
 
 
-async def test_an_agent_that_does_not_shake_hands_is_ended_with_its_link(folders: Path) -> None:
+async def test_an_agent_that_does_not_respond_to_initialize_is_ended_on_close(folders: Path) -> None:
     is_connecting = asyncio.Event()
 
     async def never() -> Any:

@@ -27,7 +27,7 @@ def apply(log: Log, words: str = "", kinds: tuple[str, ...] | None = None) -> li
     return [title(each) for each in LogFilter(LogQuery.of(words, kinds)).apply(log.since(0))]  # type: ignore[arg-type]
 
 
-def test_the_oldest_lines_go_when_the_log_is_full() -> None:
+def test_a_full_log_drops_its_oldest_lines() -> None:
     log = Log(most=3000)
     for number in range(100):
         log.add("stderr", b"%d\n" % number)
@@ -45,7 +45,7 @@ def test_a_long_line_is_truncated_and_shows_its_size() -> None:
     assert "only the start is kept" in pretty(line, ())
 
 
-def test_lines_since_a_time_are_those_that_came_after_it() -> None:
+def test_lines_since_a_count_are_those_recorded_after_it() -> None:
     log = Log()
     log.record("in", b'{"a":1}\n{"b":2}\n')
     count = log.count
@@ -53,7 +53,7 @@ def test_lines_since_a_time_are_those_that_came_after_it() -> None:
     assert [line.line for line in log.since(count)] == [b'{"c":3}']
 
 
-def test_an_answer_is_named_by_the_request_before_it() -> None:
+def test_a_response_is_labelled_with_the_method_of_its_request() -> None:
     log = Log()
     log.record("out", b'{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}\n')
     log.record("in", b'{"jsonrpc":"2.0","id":0,"result":{}}\n')
@@ -62,7 +62,7 @@ def test_an_answer_is_named_by_the_request_before_it() -> None:
     assert apply(log, "-method:init") == []
 
 
-def test_an_update_is_named_by_its_kind_and_shown_by_what_it_says() -> None:
+def test_an_update_is_labelled_with_its_kind_and_summarized() -> None:
     log = Log()
     update = '{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"Pears"}}'
     line = f'{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"s","update":{update}}}}}'
@@ -115,7 +115,7 @@ def test_the_filter_takes_words_excluded_words_and_kinds() -> None:
     assert apply(log, "pears figs") == []
 
 
-def test_secrets_are_masked_and_ids_of_sessions_are_not() -> None:
+def test_secrets_are_masked_but_session_ids_are_not() -> None:
     log = Log()
     log.record(
         "out", b'{"method":"x","params":{"sessionId":"s-12345678","apiKey":"sk-abcdefghijklmnop","totalTokens":4711}}\n'
@@ -139,7 +139,7 @@ def test_a_truncated_line_does_not_show_the_start_of_a_secret() -> None:
     assert "key-" not in readable(long, [secret]) + pretty(long, [secret])
 
 
-def test_nothing_of_a_line_reaches_the_terminal_as_it_is() -> None:
+def test_log_lines_are_sanitized() -> None:
     log = Log()
     log.add("stderr", b"\x1b]0;owned\x07\x1b[2J")
     (line,) = log.since(0)
@@ -174,7 +174,7 @@ async def test_the_log_continues_when_the_agent_is_restarted(opened: Opened) -> 
         assert "last words" in chat.text and "the agent is restarted" in chat.text
 
 
-async def test_the_log_is_copied_from_and_saved(opened: Opened) -> None:
+async def test_log_lines_can_be_copied_and_saved(opened: Opened) -> None:
     async with opened(ScriptedAgent()) as chat:
         await chat.press("ctrl+l")
         await chat.until("← response to session/new")
@@ -190,7 +190,7 @@ async def test_the_log_is_copied_from_and_saved(opened: Opened) -> None:
         assert path.read_text().count(" ← ") >= 2 and " → " not in path.read_text()
 
 
-async def test_what_comes_is_followed_until_the_cursor_leaves_the_end(opened: Opened) -> None:
+async def test_new_lines_are_followed_until_the_cursor_leaves_the_end(opened: Opened) -> None:
     async with opened(ScriptedAgent()) as chat:
         log = chat.tab.controller.process.log
         for number in range(100):

@@ -71,7 +71,9 @@ async def test_tabs_and_the_window_name_the_agent_by_its_title(
         ("bin/ 'odd", "bin 'odd"),
     ],
 )
-def test_until_its_title_is_known_an_agent_goes_by_its_name_or_its_commands_base_name(target: str, name: str) -> None:
+def test_until_its_title_is_known_an_agent_has_its_configured_name_or_that_of_its_command(
+    target: str, name: str
+) -> None:
     assert display_name(target) == name
 
 
@@ -125,6 +127,6 @@ async def test_an_agent_has_the_same_name_everywhere(folders: Path, target: str 
         choosing.cancel()
 
 
-def test_the_home_folder_is_a_tilde(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_home_directory_is_abbreviated_as_a_tilde(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     assert [_shorten(tmp_path), _shorten(tmp_path / "a"), _shorten(Path("/"))] == ["~", "~/a", "/"]

@@ -12,7 +12,7 @@ from accord.tui import agents
 from accord.tui.agent.process import AgentProcess
 
 
-async def test_quitting_leaves_an_agent_that_does_not_end_to_the_background(
+async def test_quitting_leaves_an_agent_that_does_not_exit_in_the_background(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     left: list[AgentProcess] = []

@@ -78,7 +78,7 @@ async def hung(folders: Path, step: str) -> AsyncIterator[tuple[Chat, Hanging]]:
 
 
 @pytest.mark.parametrize("step", STEPS)
-async def test_a_start_that_takes_long_says_for_how_long_and_which_keys_help(
+async def test_a_slow_start_shows_the_elapsed_time_and_the_keys_to_cancel_or_diagnose_it(
     folders: Path, step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("accord.tui.session.controller.SLOW_SECONDS", TIMEOUT_SECONDS)
@@ -101,7 +101,7 @@ class Locked(ScriptedAgent):
         raise AuthRequired("log in first")
 
 
-async def test_the_time_that_a_login_takes_the_user_is_not_the_agents(opened: Opened) -> None:
+async def test_the_time_of_a_login_does_not_count_as_a_slow_start(opened: Opened) -> None:
     async with opened(Locked(), wait=False) as chat:
         await chat.until("By a key")
         controller = chat.tab.controller
@@ -113,7 +113,7 @@ async def test_the_time_that_a_login_takes_the_user_is_not_the_agents(opened: Op
 
 @pytest.mark.parametrize("key", ["escape", "f12"])
 @pytest.mark.parametrize("step", STEPS)
-async def test_a_start_is_ended_at_once_and_what_waits_for_it_stays(
+async def test_cancelling_a_start_is_immediate_and_keeps_queued_prompts(
     folders: Path, step: str, key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("accord.tui.tab.prompt_keys.ESCAPE_SECONDS", 0.0)
@@ -151,7 +151,7 @@ class Stuck(Memory):
         return super().launch(target, on_stderr, progress)
 
 
-async def test_an_installation_that_hangs_is_left_at_once(folders: Path) -> None:
+async def test_a_hanging_installation_is_abandoned_at_once(folders: Path) -> None:
     host = Stuck(folders)
     app = AccordApp(host, "slow")  # type: ignore[arg-type]
     async with app.run_test(size=(100, 30)) as pilot:
@@ -163,7 +163,7 @@ async def test_an_installation_that_hangs_is_left_at_once(folders: Path) -> None
     host.may_go_on.set()
 
 
-async def test_an_agent_that_was_chosen_on_the_start_page_is_named_at_once(folders: Path) -> None:
+async def test_an_agent_chosen_on_the_start_page_is_named_at_once(folders: Path) -> None:
     host = Stuck(folders)
     app = AccordApp(host, is_undecided=True)  # type: ignore[arg-type]
     try:

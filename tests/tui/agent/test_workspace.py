@@ -17,7 +17,7 @@ from accord.tui.agent.workspace import AgentWorkspace
 from accord.tui.host import HostWorkspace
 
 
-async def test_what_is_lent_is_there_from_then_on_and_made_once(tmp_path: Path) -> None:
+async def test_the_workspace_is_created_once_on_first_use(tmp_path: Path) -> None:
     made: list[LocalWorkspace] = []
 
     def make() -> LocalWorkspace:

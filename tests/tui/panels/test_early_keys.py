@@ -37,7 +37,7 @@ def burst(chat: Chat, *keys: str) -> None:
         chat.app.post_message(events.Key(key, " " if key == "space" else key if len(key) == 1 else None))
 
 
-async def test_a_sentence_being_typed_when_a_request_arrives_stays_whole(opened: Opened) -> None:
+async def test_a_request_that_arrives_does_not_interrupt_a_sentence_being_typed(opened: Opened) -> None:
     async with opened(ScriptedAgent([once])) as chat:
         await chat.send("go")
         await open_unseen_request(chat)
@@ -120,7 +120,7 @@ async def test_a_held_down_key_types_nothing(opened: Opened) -> None:
         assert len(chat.tab.controller.permissions) == 1
 
 
-async def test_arrows_and_esc_work_at_once(opened: Opened) -> None:
+async def test_arrow_keys_and_esc_work_at_once(opened: Opened) -> None:
     async with opened(ScriptedAgent([once])) as chat:
         await chat.send("go")
         panel = await open_unseen_request(chat)

@@ -23,12 +23,12 @@ async def test_the_text_rejects_the_request_and_is_sent(opened: Opened) -> None:
         await chat.until("Reject and say what to do instead (i)")
         await chat.until("number or")
         await chat.press("i")
-        await chat.until("What to do instead")
+        await chat.until("Say what to do instead")
         await chat.type("only the logs")
         await chat.press("enter")
         await chat.until("You said: only the logs")
         assert "allowed: True" not in chat.text
-        await chat.gone("What to do instead")
+        await chat.gone("Say what to do instead")
 
 
 async def test_escape_returns_to_the_request(opened: Opened) -> None:
@@ -36,9 +36,9 @@ async def test_escape_returns_to_the_request(opened: Opened) -> None:
         await chat.send("go")
         await chat.until("number or")
         await chat.press("up", "enter")
-        await chat.until("What to do instead")
+        await chat.until("Say what to do instead")
         await chat.press("escape")
-        await chat.gone("What to do instead")
+        await chat.gone("Say what to do instead")
         await chat.until("number or")
         await chat.press("y")
         await chat.until("allowed: ")

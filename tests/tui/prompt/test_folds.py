@@ -83,7 +83,7 @@ async def test_backspace_deletes_a_whole_token_and_undo_restores_it(opened: Open
         assert chat.tab.editor.full_text == f"a {LONG}"
 
 
-async def test_drafts_and_the_own_editor_have_the_whole_text(opened: Opened) -> None:
+async def test_drafts_and_the_users_editor_have_the_whole_text(opened: Opened) -> None:
     async with opened(ScriptedAgent([repeats])) as chat:
         await paste(chat, LONG)
         assert chat.tab.prompt_input.unsent == [LONG]

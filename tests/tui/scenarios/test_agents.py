@@ -95,5 +95,5 @@ def test_the_last_output_of_a_dead_agent_is_shown_even_after_20_megabytes(tmux: 
 def test_unknown_updates_are_harmless(tmux: Tmux, version: tuple[str, ...]) -> None:
     chat(tmux, SHOWCASE, *version)
     say(tmux, "/unknown", "of (an )?unknown type")
-    tmux.until("1 updates? not known")
+    tmux.until("1 updates? not supported")
     say(tmux, "/markdown", "An unclosed|and the end")

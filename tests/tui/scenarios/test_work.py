@@ -191,7 +191,7 @@ def test_the_plan_is_one_line_in_a_narrow_window_and_a_key_opens_it(tmux: Tmux) 
 def test_unknown_updates_are_in_the_log(tmux: Tmux) -> None:
     chat(tmux)
     say(tmux, "/unknown", "clients must ignore it")
-    tmux.until("1 update not known here")
+    tmux.until("1 update not supported")
     tmux.keys("C-l")
     tmux.until("Log of")
     tmux.keys("F9")

@@ -29,7 +29,7 @@ async def test_x_stops_a_tool_call_that_supports_it_and_the_turn_continues(opene
         await chat.gone("x stop")
 
 
-async def test_a_call_that_offers_nothing_is_left_alone_and_no_hint_is_shown(opened: Opened) -> None:
+async def test_a_call_that_cannot_be_stopped_has_no_hint_and_continues(opened: Opened) -> None:
     sent: list[str] = []
 
     class Busy(Agent):
@@ -52,7 +52,7 @@ async def test_a_call_that_offers_nothing_is_left_alone_and_no_hint_is_shown(ope
 
 
 @pytest.mark.req("V2-CANCEL-21", "V2-STATE-12")
-async def test_work_in_the_background_is_seen_and_stopped_while_the_session_is_idle(opened: Opened) -> None:
+async def test_background_work_is_listed_and_stopped_while_the_session_is_idle(opened: Opened) -> None:
     async with opened(Showcase(), versions=[2]) as chat:
         await chat.send("/v2-background 600")
         await chat.until("This turn ends")
@@ -150,7 +150,7 @@ async def allowed(chat: Chat) -> None:
     await chat.press("y")
 
 
-async def test_x_ends_a_command_that_we_run_and_the_agent_hears_how(opened: Opened) -> None:
+async def test_x_ends_a_command_of_the_client_and_the_agent_gets_its_exit_status(opened: Opened) -> None:
     ended: list[object] = []
     async with opened(running(WAITS, ended)) as chat:
         await allowed(chat)
@@ -162,7 +162,7 @@ async def test_x_ends_a_command_that_we_run_and_the_agent_hears_how(opened: Open
         assert getattr(ended[0], "signal", None) == "SIGTERM"
 
 
-async def test_what_a_command_prints_is_drawn_as_it_comes_and_not_when_a_second_has_passed(
+async def test_command_output_is_drawn_as_soon_as_it_is_printed(
     opened: Opened, folders: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("accord.tui.tab.tab.Tab._tick", lambda frame: None)  # so only reported changes are drawn
@@ -180,7 +180,7 @@ async def test_what_a_command_prints_is_drawn_as_it_comes_and_not_when_a_second_
         await chat.until("it has ended")
 
 
-async def test_much_output_is_counted_though_only_its_end_is_drawn(opened: Opened) -> None:
+async def test_all_lines_of_a_long_output_are_counted_though_only_its_end_is_drawn(opened: Opened) -> None:
     script = "for number in range(100_000): print('line', number)\nimport time; print(flush=True); time.sleep(600)"
     async with opened(running(script, [])) as chat:
         await allowed(chat)

@@ -20,7 +20,7 @@ def test_the_lines_of_completed_calls_are_added_up() -> None:
     assert changed.update(transcript) == [ChangedFile("a", 2, 1), ChangedFile("b", 1, 0)]
 
 
-def test_another_transcript_starts_from_nothing() -> None:
+def test_counting_starts_again_for_another_transcript() -> None:
     transcript, changed = Transcript("s"), ChangedFiles()
     transcript.patch_tool("1", status="completed", content=[Diff.of("a", None, "x\n")])
     assert changed.update(transcript) == [ChangedFile("a", 1, 0)]

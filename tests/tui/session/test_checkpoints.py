@@ -26,7 +26,7 @@ def told(**paths: list[str]) -> list[str]:
     return describe_restore(report, "/app", undo="Undo the rewind").splitlines()
 
 
-def test_files_are_named_by_what_became_of_them() -> None:
+def test_restored_removed_and_skipped_files_are_listed() -> None:
     undo = "“Undo the rewind” in ctrl+p reverts this."
     assert told(restored=["a", "b"], removed=["b"]) == [
         "Restored: a",
@@ -46,7 +46,7 @@ def test_files_are_named_by_what_became_of_them() -> None:
     assert told(same=["a"]) == ["No file had changed."]
 
 
-async def test_a_rewind_names_the_files_and_how_it_is_undone(opened: Opened, folders: Path) -> None:
+async def test_a_rewind_lists_the_files_and_the_command_that_reverts_it(opened: Opened, folders: Path) -> None:
     (folders / "old.txt").write_text("before")
     async with opened(Writing()) as chat:
         asked = chat.tab.controller.permissions

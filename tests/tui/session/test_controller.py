@@ -15,7 +15,7 @@ from accord.agent.turn import Turn
 from accord.testing import ScriptedAgent
 
 
-async def test_what_is_typed_is_sent_and_the_answer_is_drawn(opened: Opened) -> None:
+async def test_a_typed_prompt_is_sent_and_its_answer_shown(opened: Opened) -> None:
     async with opened(ScriptedAgent(["**Hello** to `you`."])) as chat:
         await chat.type("good morning")
         await chat.press("enter")
@@ -90,7 +90,7 @@ async def test_a_thought_is_one_line_until_it_is_opened(opened: Opened) -> None:
         await chat.until("▐ second line of it")
 
 
-async def test_a_permission_shows_what_would_happen_and_takes_its_key(opened: Opened) -> None:
+async def test_a_permission_request_shows_the_change_and_is_answered_with_a_key(opened: Opened) -> None:
     answers: list[bool] = []
 
     async def change(turn: Turn) -> None:
@@ -111,7 +111,7 @@ async def test_a_permission_shows_what_would_happen_and_takes_its_key(opened: Op
         assert "Permission needed" not in chat.text
 
 
-async def test_keys_that_are_being_typed_do_not_answer_a_question(opened: Opened) -> None:
+async def test_typing_does_not_answer_a_permission_request(opened: Opened) -> None:
     class Asks(Agent):
         async def prompt(self, turn: Turn) -> None:
             answer = await turn.permit("Delete everything", kind="delete", locations=["a"])
@@ -127,7 +127,7 @@ async def test_keys_that_are_being_typed_do_not_answer_a_question(opened: Opened
         assert set(chat.tab.editor.text) == {"y", "1"}
 
 
-async def test_half_a_prompt_keeps_the_keys_however_long_the_pause_and_tab_goes_to_the_question(
+async def test_an_unfinished_prompt_keeps_the_focus_until_tab_moves_it_to_the_request(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("accord.tui.tab.permission_view.PAUSE", 0.0)
@@ -156,7 +156,7 @@ async def test_half_a_prompt_keeps_the_keys_however_long_the_pause_and_tab_goes_
         assert chat.tab.editor.text == "add tests, yes"
 
 
-async def test_questions_of_one_turn_wait_in_a_queue(opened: Opened) -> None:
+async def test_permission_requests_of_one_turn_are_queued(opened: Opened) -> None:
     class Asks(Agent):
         async def prompt(self, turn: Turn) -> None:
             asked = [turn.permit(f"Do number {n}", kind="other") for n in range(3)]
@@ -177,7 +177,7 @@ async def test_questions_of_one_turn_wait_in_a_queue(opened: Opened) -> None:
         await chat.until("allowed: [True, False, True]")
 
 
-async def test_an_unknown_update_does_no_harm(opened: Opened) -> None:
+async def test_an_unknown_update_is_harmless(opened: Opened) -> None:
     async def strange(turn: Turn) -> None:
         await turn.session.update(1, {"sessionUpdate": "_strange/thing", "x": [1, 2]})
         await turn.say("still here")
@@ -185,7 +185,7 @@ async def test_an_unknown_update_does_no_harm(opened: Opened) -> None:
     async with opened(ScriptedAgent([strange])) as chat:
         await chat.send("go")
         await chat.until("still here")
-        await chat.until("1 update not known here")
+        await chat.until("1 update not supported")
 
 
 def test_sessions_and_agents_need_no_user_interface() -> None:

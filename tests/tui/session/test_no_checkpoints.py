@@ -21,7 +21,7 @@ def warnings(chat: Chat) -> list[str]:
     return [notice.description or "" for notice in notices if notice.title == NO_REWIND]
 
 
-async def test_a_prompt_typed_during_the_start_in_the_home_folder_is_sent(
+async def test_a_prompt_typed_during_the_start_in_the_home_directory_is_sent(
     opened: Opened, folders: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ACCORD_DATA_HOME", str(folders / ".local"))
@@ -63,7 +63,7 @@ async def test_queued_prompts_are_sent_even_if_checkpoints_fail(
         assert "ZeroDivisionError: by nothing" in warnings(chat)[0]
 
 
-async def test_a_checkpoint_that_cannot_be_written_does_not_keep_a_prompt_back(
+async def test_a_prompt_is_sent_even_if_its_checkpoint_cannot_be_saved(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def full(checkpoints: Checkpoints, label: str) -> None:
@@ -78,7 +78,7 @@ async def test_a_checkpoint_that_cannot_be_written_does_not_keep_a_prompt_back(
         assert warnings(chat) == ["/full/00000001.json: No space left on device."]
 
 
-async def test_checkpoints_are_kept_in_the_data_folder_that_was_chosen(opened: Opened, folders: Path) -> None:
+async def test_checkpoints_are_saved_in_the_configured_data_directory(opened: Opened, folders: Path) -> None:
     async with opened(ScriptedAgent(["one"])) as chat:
         await chat.send("first")
         await chat.until("one")

@@ -84,7 +84,7 @@ async def test_a_queued_prompt_can_be_edited_after_the_agent_exited(opened: Open
         assert not chat.tab.controller.queue.waiting
 
 
-async def test_a_prompt_that_cannot_be_sent_is_in_the_editor_again(opened: Opened) -> None:
+async def test_a_prompt_that_cannot_be_sent_returns_to_the_editor(opened: Opened) -> None:
     async with opened(ScriptedAgent()) as chat:
 
         def refuse(*given: object) -> list[object]:
@@ -102,7 +102,7 @@ async def test_the_transcript_stays_when_a_restarted_agent_has_lost_the_session(
         await chat.until("You said: remember the wombat")
         await die(chat)
         await chat.press("ctrl+r")
-        await chat.until("New session: the agent couldn't continue the one before")
+        await chat.until("New session: the agent couldn't continue the previous one")
         assert "You said: remember the wombat" in chat.text
         await chat.send("and now")
         await chat.until("You said: and now")
@@ -129,7 +129,7 @@ async def test_messages_stay_if_the_agent_cannot_be_restarted(opened: Opened, fo
         assert "You said: remember the wombat" in chat.text
 
 
-async def test_a_fork_shows_what_it_came_from(opened: Opened) -> None:
+async def test_a_fork_shows_the_messages_of_its_original(opened: Opened) -> None:
     class Forking(ScriptedAgent):
         unstable = True
         store = MemoryStore()
@@ -154,7 +154,7 @@ async def test_a_fork_shows_what_it_came_from(opened: Opened) -> None:
         assert "You said: remember the wombat" in chat.text
 
 
-async def test_what_is_typed_after_a_click_in_the_conversation_is_in_the_prompt(opened: Opened) -> None:
+async def test_text_typed_after_a_click_in_the_transcript_goes_to_the_prompt(opened: Opened) -> None:
     async with opened(ScriptedAgent([think])) as chat:
         await chat.send("go")
         await chat.until("done")
@@ -164,7 +164,7 @@ async def test_what_is_typed_after_a_click_in_the_conversation_is_in_the_prompt(
         assert chat.tab.editor.text == "copy of it"
 
 
-async def test_letters_without_a_meaning_in_the_conversation_are_typed_in_the_prompt(opened: Opened) -> None:
+async def test_unbound_letters_in_the_transcript_are_typed_into_the_prompt(opened: Opened) -> None:
     async with opened(ScriptedAgent([think])) as chat:
         await chat.send("go")
         await chat.until("done")
@@ -178,7 +178,7 @@ async def test_letters_without_a_meaning_in_the_conversation_are_typed_in_the_pr
         await chat.until(lambda: chat.tab.editor.text == "workflow of\nmany lines")
 
 
-async def test_tab_selects_what_can_be_seen(opened: Opened) -> None:
+async def test_tab_selects_a_visible_item(opened: Opened) -> None:
     async with opened(ScriptedAgent()) as chat:
         await chat.send("the first")
         await chat.until("You said: the first")
@@ -242,7 +242,7 @@ async def test_closing_a_tab_with_unsent_text_or_a_running_turn_needs_confirmati
         await chat.until(lambda: chat.tab.editor.text == "not sent yet")
 
 
-async def test_an_agent_that_does_not_stop_can_be_ended_with_a_key_that_is_shown(
+async def test_the_key_that_kills_an_agent_which_does_not_stop_is_shown(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def deaf(turn: Turn) -> None:
@@ -274,7 +274,7 @@ async def _nothing(session: object) -> None:
     return
 
 
-async def test_the_log_has_what_went_over_the_wire_before_it_was_opened(opened: Opened) -> None:
+async def test_the_log_has_messages_from_before_it_was_opened(opened: Opened) -> None:
     async with opened(ScriptedAgent()) as chat:
         await chat.send("remember the wombat")
         await chat.until("You said: remember the wombat")
@@ -282,7 +282,7 @@ async def test_the_log_has_what_went_over_the_wire_before_it_was_opened(opened: 
         await chat.until("session/prompt")
 
 
-async def test_the_keys_of_the_queue_are_shown_where_they_work(opened: Opened) -> None:
+async def test_the_queue_shows_its_keys_while_it_has_the_focus(opened: Opened) -> None:
     async with opened(ScriptedAgent([endless])) as chat:
         await chat.send("first")
         await chat.until("working on it")
@@ -327,7 +327,7 @@ async def test_an_image_dropped_on_the_prompt_is_sent_to_the_agent(opened: Opene
         assert came[-1].startswith("Image")
 
 
-async def test_the_header_names_the_agent_as_it_calls_itself(opened: Opened) -> None:
+async def test_the_header_shows_the_agents_own_title(opened: Opened) -> None:
     class Titled(ScriptedAgent):
         title = "The Grand Robot"
 

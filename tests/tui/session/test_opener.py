@@ -82,7 +82,7 @@ class Foreign(Keeping):
         return Page(sessions=page.sessions[::-1])
 
 
-async def test_the_newest_session_is_the_newest_however_an_agent_sorts_them(opened: Opened, folders: Path) -> None:
+async def test_the_newest_session_is_found_whatever_order_the_agent_uses(opened: Opened, folders: Path) -> None:
     agent = Foreign()
     first, second = await create_sessions(agent, folders, "about pears", "about apples")
     for id, at in ((first, "2026-01-01T00:00:00Z"), (second, "2026-02-01T00:00:00Z")):
@@ -95,7 +95,7 @@ async def test_the_newest_session_is_the_newest_however_an_agent_sorts_them(open
 
 
 @pytest.mark.parametrize("version", [1, 2])
-async def test_a_session_is_opened_by_the_beginning_of_its_id(opened: Opened, folders: Path, version: int) -> None:
+async def test_a_session_is_opened_by_a_prefix_of_its_id(opened: Opened, folders: Path, version: int) -> None:
     agent = Keeping()
     first, second = await create_sessions(agent, folders, "about pears", "about apples")
     shared = len([one for one, other in zip(first, second, strict=False) if one == other])
@@ -104,7 +104,7 @@ async def test_a_session_is_opened_by_the_beginning_of_its_id(opened: Opened, fo
         assert chat.tab.controller.id == first
 
 
-async def test_an_id_that_begins_two_sessions_opens_neither_and_both_are_named(opened: Opened, folders: Path) -> None:
+async def test_an_ambiguous_id_opens_no_session_and_both_matches_are_listed(opened: Opened, folders: Path) -> None:
     agent = Keeping()
     ids = await create_sessions(agent, folders, "about pears", "about apples")
     async with opened(agent, first=("sess_", "named"), wait=False) as chat:
@@ -157,7 +157,7 @@ async def test_closing_a_tab_without_messages_deletes_its_session(opened: Opened
     assert await kept(agent) == [said]
 
 
-async def test_a_session_in_which_the_agent_spoke_first_stays(opened: Opened) -> None:
+async def test_a_session_in_which_the_agent_sent_the_first_message_is_not_deleted(opened: Opened) -> None:
     class Greeting(Keeping):
         async def session_opened(self, session: object, how: object) -> None:
             self.greeting = asyncio.create_task(self._greet(session))
@@ -172,7 +172,7 @@ async def test_a_session_in_which_the_agent_spoke_first_stays(opened: Opened) ->
     assert await kept(agent) == [id]
 
 
-async def test_an_earlier_session_stays_though_nothing_was_added_to_it(opened: Opened, folders: Path) -> None:
+async def test_an_earlier_session_is_not_deleted_if_nothing_was_added_to_it(opened: Opened, folders: Path) -> None:
     agent = Keeping()
     (id,) = await create_sessions(agent, folders, "about pears")
     async with opened(agent, first=(None, "newest")) as chat:
@@ -180,7 +180,7 @@ async def test_an_earlier_session_stays_though_nothing_was_added_to_it(opened: O
     assert await kept(agent) == [id]
 
 
-async def test_a_session_stays_when_its_prompt_was_refused_too(opened: Opened) -> None:
+async def test_a_session_whose_prompt_failed_is_not_deleted(opened: Opened) -> None:
     async def fail(turn: Turn) -> None:
         raise ValueError("no")
 
@@ -196,7 +196,7 @@ async def test_a_session_stays_when_its_prompt_was_refused_too(opened: Opened) -
 
 
 @pytest.mark.parametrize("words", [["-c", "--session", "x"], ["chat", "-c", "--session", "x"]])
-def test_one_session_can_be_named_in_one_way_only(words: list[str]) -> None:
+def test_continue_and_session_cannot_be_combined(words: list[str]) -> None:
     from accord.cli.main import accord
 
     done = CliRunner().invoke(accord, words)
@@ -204,7 +204,7 @@ def test_one_session_can_be_named_in_one_way_only(words: list[str]) -> None:
     assert "use --continue or --session, not both" in done.output
 
 
-def test_continue_before_a_command_is_refused() -> None:
+def test_continue_before_a_command_is_rejected() -> None:
     from accord.cli.main import accord
 
     done = CliRunner().invoke(accord, ["--continue", "run", "hello"])
@@ -232,9 +232,7 @@ def open_elsewhere(id: str) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("version", [1, 2])
-async def test_continue_leaves_alone_what_another_client_has_just_begun(
-    opened: Opened, folders: Path, version: int
-) -> None:
+async def test_continue_skips_an_empty_session_of_another_client(opened: Opened, folders: Path, version: int) -> None:
     agent = Keeping()
     (said,) = await create_sessions(agent, folders, "about pears")
     async with connect(agent, cwd=folders) as there:
@@ -246,9 +244,7 @@ async def test_continue_leaves_alone_what_another_client_has_just_begun(
 
 
 @pytest.mark.parametrize("version", [1, 2])
-async def test_continue_starts_a_session_if_no_session_has_messages(
-    opened: Opened, folders: Path, version: int
-) -> None:
+async def test_continue_starts_a_new_session_if_none_has_messages(opened: Opened, folders: Path, version: int) -> None:
     agent = Keeping()
     async with connect(agent, cwd=folders) as there:
         begun = [(await there.new_session()).id for _ in range(2)]
@@ -259,7 +255,7 @@ async def test_continue_starts_a_session_if_no_session_has_messages(
             await chat.until("You said: hello")
 
 
-async def test_a_session_that_another_client_has_open_is_announced(opened: Opened, folders: Path) -> None:
+async def test_opening_a_session_that_another_client_has_open_shows_a_warning(opened: Opened, folders: Path) -> None:
     agent = Keeping()
     (id,) = await create_sessions(agent, folders, "about pears")
     with open_elsewhere(id):
@@ -270,7 +266,7 @@ async def test_a_session_that_another_client_has_open_is_announced(opened: Opene
         assert "open in another window" not in chat.text
 
 
-async def test_a_session_in_which_another_client_speaks_is_not_forgotten_here(opened: Opened) -> None:
+async def test_an_empty_session_that_another_client_has_open_is_not_deleted(opened: Opened) -> None:
     agent = Keeping()
     with ExitStack() as other:
         async with opened(agent) as chat:

@@ -19,7 +19,7 @@ async def die(chat: Chat) -> None:
     await chat.until(lambda: chat.tab.controller.state == "gone")
 
 
-async def test_an_agent_that_is_started_again_and_again_leaves_no_talks_behind(opened: Opened) -> None:
+async def test_restarting_an_agent_repeatedly_leaves_no_old_sessions_in_memory(opened: Opened) -> None:
     gone: list[weakref.ref[Any]] = []
     async with opened(ScriptedAgent, size=(120, 50)) as chat:
         await chat.send("remember the wombat")

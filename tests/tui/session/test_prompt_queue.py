@@ -169,7 +169,7 @@ async def test_it_is_too_late_to_withdraw_a_prompt_that_was_accepted_meanwhile(o
         assert chat.tab.editor.text == ""
 
 
-async def test_a_prompt_that_the_agent_finds_fault_with_is_in_the_editor_again(opened: Opened) -> None:
+async def test_a_prompt_that_the_agent_rejects_returns_to_the_editor(opened: Opened) -> None:
     class Strict(ScriptedAgent):
         async def accept_prompt(self, turn: Turn) -> None:
             if "please" not in turn.text:
@@ -230,7 +230,7 @@ class Refusing(Agent):
             await self.go_on.wait()
 
 
-async def test_a_prompt_that_the_agent_gave_up_waits_until_the_user_sends_it(opened: Opened) -> None:
+async def test_a_prompt_that_the_agent_dropped_is_on_hold_until_the_user_sends_it(opened: Opened) -> None:
     agent = Refusing()
     async with opened(agent, versions=(2,)) as chat:
         await chat.send("first")
@@ -260,7 +260,7 @@ async def test_escape_requeues_a_prompt_that_the_agent_had_not_accepted(opened: 
 # -- a queue on hold
 
 
-async def test_what_waits_is_on_hold_when_the_user_stops_the_turn(opened: Opened) -> None:
+async def test_queued_prompts_are_on_hold_after_the_user_stops_the_turn(opened: Opened) -> None:
     agent = Busy()
     async with opened(agent) as chat:
         await start_first_turn(chat)
@@ -274,7 +274,7 @@ async def test_what_waits_is_on_hold_when_the_user_stops_the_turn(opened: Opened
         await chat.until(lambda: agent.prompts == ["first", "second"])
 
 
-async def test_prompts_that_wait_are_not_sent_into_a_session_that_knows_nothing(opened: Opened) -> None:
+async def test_queued_prompts_are_not_sent_to_a_new_session_without_the_history(opened: Opened) -> None:
     agents: list[ScriptedAgent] = []
 
     def agent() -> ScriptedAgent:
@@ -296,7 +296,7 @@ async def test_prompts_that_wait_are_not_sent_into_a_session_that_knows_nothing(
         assert agents[-1].prompts == ["you have read the plan before", "second", "third"]
 
 
-async def test_what_is_on_hold_can_be_removed_and_then_nothing_is_on_hold(opened: Opened) -> None:
+async def test_editing_the_last_held_prompt_releases_the_queue(opened: Opened) -> None:
     agents: list[ScriptedAgent] = []
 
     def agent() -> ScriptedAgent:

@@ -79,14 +79,14 @@ def test_a_file_that_has_not_changed_is_not_read_again(tmp_path: Path, text_styl
     assert [line.plain for line in preview_file(str(file), 1, text_styles, before=first).lines] == ["two"]
 
 
-def test_where_a_change_begins() -> None:
+def test_the_first_changed_line_is_found() -> None:
     assert first_change(FileChange(operation="modify", path="a", old_text="1\n2\n3\n", new_text="1\n2\n4\n")) == 3
     assert first_change(FileChange(operation="add", path="a", new_text="1\n")) == 1
     assert first_change(FileChange(operation="modify", path="a", old_text="1\n", new_text="1\n2\n")) == 2
     assert first_change(FileChange(operation="delete", path="a", old_text="1\n")) is None
 
 
-def test_places_of_a_call_come_once_and_the_latest_last() -> None:
+def test_locations_of_a_call_are_listed_once_with_the_latest_last() -> None:
     told = [Location(path="a", line=1), Location(path="b"), Location(path="a", line=1)]
     call = ToolCall(id="c", title="C", locations=told)
     assert locations_of(call) == [WorkLocation("b", None, "C", "c"), WorkLocation("a", 1, "C", "c")]
@@ -124,7 +124,7 @@ async def test_the_panel_follows_the_agent_from_location_to_location(
         assert preferences.load().follow is False
 
 
-async def test_following_is_kept_for_the_next_time_and_new_tabs(opened: Opened) -> None:
+async def test_the_follow_setting_is_saved_and_applies_to_new_tabs(opened: Opened) -> None:
     async with opened(ScriptedAgent(), size=(80, 24)) as chat:
         await chat.press("alt+w")
         await chat.until("hasn't reported a file location yet")
@@ -148,7 +148,7 @@ async def test_a_file_written_through_the_client_is_shown_when_its_call_updates(
         await chat.until("▶1 after")
 
 
-async def test_an_unsaved_buffer_is_what_is_followed(opened: Opened, folders: Path) -> None:
+async def test_the_follow_panel_shows_an_unsaved_buffer(opened: Opened, folders: Path) -> None:
     path = folders / "notes.txt"
     path.write_text("on the disk\n")
 
@@ -165,7 +165,7 @@ async def test_an_unsaved_buffer_is_what_is_followed(opened: Opened, folders: Pa
 
 
 @pytest.mark.parametrize("version", [1, 2])
-async def test_a_change_without_a_place_is_followed_to_where_it_begins(
+async def test_a_change_without_a_location_is_followed_to_its_first_line(
     opened: Opened, folders: Path, version: int
 ) -> None:
     new = "".join(f"line {number}\n" for number in range(1, 61))
@@ -181,7 +181,9 @@ async def test_a_change_without_a_place_is_followed_to_where_it_begins(
         await chat.until("▶44 line 44")
 
 
-async def test_a_question_and_a_low_window_take_the_room_of_what_is_followed(opened: Opened, folders: Path) -> None:
+async def test_the_follow_panel_is_hidden_during_a_permission_request_and_in_low_windows(
+    opened: Opened, folders: Path
+) -> None:
     (folders / "a.txt").write_text("alpha\n")
 
     async def work(turn: Turn) -> None:
@@ -205,7 +207,7 @@ async def test_a_question_and_a_low_window_take_the_room_of_what_is_followed(ope
         await chat.until("▶1 alpha")
 
 
-async def test_two_clicks_on_what_is_followed_open_it_in_the_editor(
+async def test_a_double_click_on_the_follow_panel_opens_the_file_in_the_editor(
     opened: Opened, editor: Path, folders: Path
 ) -> None:
     (folders / "a.txt").write_text("alpha\n")
@@ -246,7 +248,7 @@ def editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-async def test_agents_are_heard_while_the_editor_is_open(opened: Opened, editor: Path) -> None:
+async def test_messages_are_received_while_the_editor_is_open(opened: Opened, editor: Path) -> None:
     go_on = asyncio.Event()
 
     async def slow(turn: Turn) -> None:
@@ -270,7 +272,7 @@ async def test_agents_are_heard_while_the_editor_is_open(opened: Opened, editor:
         assert chat.tab.editor.text == "half a prompt"
 
 
-async def test_which_of_several_places_is_opened_is_asked(opened: Opened, editor: Path, folders: Path) -> None:
+async def test_the_user_chooses_which_of_several_locations_to_open(opened: Opened, editor: Path, folders: Path) -> None:
     (folders / "a.txt").write_text("alpha\n")
     (folders / "b.txt").write_text("beta\n")
     (editor / "done").touch()
@@ -333,7 +335,7 @@ async def until_open(editor: Path) -> None:
             await asyncio.sleep(0.01)
 
 
-async def test_nothing_is_written_to_a_terminal_that_is_the_editors(editor: Path) -> None:
+async def test_nothing_is_written_to_the_terminal_while_the_editor_has_it(editor: Path) -> None:
     written: list[str] = []
 
     class Driver:
@@ -361,7 +363,7 @@ async def test_nothing_is_written_to_a_terminal_that_is_the_editors(editor: Path
     assert written == ["drawn again"]
 
 
-async def test_an_editor_is_ended_when_the_client_is(editor: Path) -> None:
+async def test_the_editor_is_ended_when_the_client_exits(editor: Path) -> None:
     class Closing:
         _driver = None
 

@@ -22,7 +22,7 @@ from accord.tui.theme import TextStyles
     ("value", "is_dark"),
     [("15;0", True), ("0;15", False), ("0;7", False), ("12;8", True), ("0;default;15", False), ("x", None), ("", None)],
 )
-def test_some_terminals_say_it_in_the_environment(value: str, is_dark: bool | None) -> None:
+def test_the_background_is_read_from_the_environment(value: str, is_dark: bool | None) -> None:
     assert by_variable({"COLORFGBG": value}) is is_dark
 
 
@@ -35,22 +35,22 @@ def test_some_terminals_say_it_in_the_environment(value: str, is_dark: bool | No
         (b"\x1b[?62;22c", None),
     ],
 )
-def test_an_answer_of_the_terminal_is_understood(said: bytes, is_dark: bool | None) -> None:
+def test_the_terminals_reply_is_parsed(said: bytes, is_dark: bool | None) -> None:
     assert read(said).is_dark is is_dark
 
 
-def test_what_was_typed_meanwhile_is_handed_on() -> None:
+def test_text_typed_during_the_query_is_passed_on() -> None:
     answer = read(b"hel\x1b]11;rgb:0000/0000/0000\x1b\\lo \xe6\x97\xa5\x1b[?1;2c\x1b[A!\r")
     assert answer == (True, "hello 日!")
 
 
 @pytest.mark.parametrize("env", [{"SSH_TTY": "x"}, {"NO_COLOR": "1"}, {"TERM": "linux"}, {"TERM": "dumb"}])
-def test_nothing_is_asked_that_would_be_answered_late_or_never(env: dict[str, str]) -> None:
+def test_terminals_that_may_reply_late_or_never_are_not_queried(env: dict[str, str]) -> None:
     assert not can_be_queried({"TERM": "xterm", **env})
     assert can_be_queried({"TERM": "xterm"})
 
 
-def test_a_terminal_is_asked_and_left_as_it_was() -> None:
+def test_a_terminal_is_queried_and_its_settings_are_restored() -> None:
     theirs, ours = pty.openpty()
     try:
         before = termios.tcgetattr(ours)
@@ -65,7 +65,7 @@ def test_a_terminal_is_asked_and_left_as_it_was() -> None:
         os.close(ours)
 
 
-def test_a_terminal_that_says_nothing_is_not_waited_for() -> None:
+def test_a_terminal_that_does_not_reply_causes_no_delay() -> None:
     theirs, ours = pty.openpty()
     try:
         assert Asked(ours, ours).answer(0.01) == (None, "")
@@ -94,13 +94,13 @@ async def test_the_theme_follows_the_terminal_until_one_is_chosen(folders: Path)
     assert app.theme == "nord"
 
 
-async def test_a_theme_that_was_not_chosen_is_not_kept(opened: Opened) -> None:
+async def test_the_terminals_theme_is_not_saved_as_a_setting(opened: Opened) -> None:
     async with opened(ScriptedAgent()) as chat:
         chat.app.appearance.set_background(False)
         assert chat.app.preferences.theme == ""
 
 
-async def test_a_theme_that_was_chosen_can_be_given_up_again(opened: Opened) -> None:
+async def test_a_chosen_theme_can_be_reset_to_the_terminals(opened: Opened) -> None:
     async with opened(ScriptedAgent()) as chat:
         chat.app.appearance.set_background(False)
         await pick_theme(chat, "nord")
@@ -111,7 +111,7 @@ async def test_a_theme_that_was_chosen_can_be_given_up_again(opened: Opened) -> 
         await chat.until("Theme: same as the terminal (accord-light)")
 
 
-async def test_a_terminal_that_was_not_asked_is_asked_when_the_theme_is_as_it_is(
+async def test_selecting_the_terminals_theme_queries_a_terminal_not_queried_before(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("COLORFGBG", raising=False)
@@ -132,7 +132,7 @@ async def test_the_status_line_is_painted_again_when_its_colours_change(opened: 
         await chat.until(lambda: background_of(chat, -1) == light.ground)
 
 
-async def test_the_tab_bar_and_the_status_line_take_the_colours_of_a_new_theme(opened: Opened) -> None:
+async def test_the_tab_bar_and_the_status_line_follow_a_new_theme(opened: Opened) -> None:
     async with opened(ScriptedAgent()) as chat:
         await chat.press("ctrl+t")
         await chat.until(lambda: len(chat.app.tabs) == 2)

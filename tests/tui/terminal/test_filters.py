@@ -10,14 +10,14 @@ from accord.testing import ScriptedAgent
 from accord.tui.terminal.filters import NoColorFilter
 
 
-async def test_joiners_that_are_typed_stay(opened: Opened) -> None:
+async def test_typed_joiners_are_preserved(opened: Opened) -> None:
     async with opened(ScriptedAgent()) as chat:
         for character in "👨\u200d👩\u200d👧 می\u200cخواهم":
             chat.app.post_message(events.Key(f"u{ord(character)}", character))
         await chat.until(lambda: chat.tab.editor.text == "👨\u200d👩\u200d👧 می\u200cخواهم")
 
 
-async def test_without_colours_the_terminals_own_are_left_alone(
+async def test_without_colours_the_terminals_own_colours_are_unchanged(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NO_COLOR", "1")

@@ -37,7 +37,7 @@ def panel(chat: Chat) -> PermissionPanel:
     return chat.tab.query_one(PermissionPanel)
 
 
-async def test_a_key_that_is_held_down_answers_only_one_question(opened: Opened, moments: Moments) -> None:
+async def test_a_held_down_key_answers_only_one_request(opened: Opened, moments: Moments) -> None:
     async with opened(ScriptedAgent([thrice])) as chat:
         await chat.send("go")
         await chat.until("Permission needed (1 of 3)")
@@ -53,7 +53,7 @@ async def test_a_key_that_is_held_down_answers_only_one_question(opened: Opened,
         await chat.until("Do thing 3")
 
 
-async def test_enter_and_clicks_count_for_what_was_seen_only(opened: Opened, moments: Moments) -> None:
+async def test_enter_and_clicks_answer_only_a_request_that_was_visible(opened: Opened, moments: Moments) -> None:
     moments.last()
     async with opened(ScriptedAgent([once])) as chat:
         await chat.send("go")
@@ -72,7 +72,7 @@ async def test_enter_and_clicks_count_for_what_was_seen_only(opened: Opened, mom
         await chat.until("(True)")
 
 
-async def test_a_key_that_closed_a_screen_above_does_not_answer_what_is_below(opened: Opened, moments: Moments) -> None:
+async def test_a_key_that_closes_a_screen_does_not_answer_the_request_below(opened: Opened, moments: Moments) -> None:
     async with opened(ScriptedAgent([once])) as chat:
         await chat.send("go")
         await chat.until("number or")
@@ -83,7 +83,7 @@ async def test_a_key_that_closed_a_screen_above_does_not_answer_what_is_below(op
         assert len(chat.tab.controller.permissions) == 1
 
 
-async def test_the_cursor_begins_at_an_answer_for_this_once(opened: Opened) -> None:
+async def test_the_cursor_starts_at_a_one_time_answer(opened: Opened) -> None:
     async def ask(turn: Turn) -> None:
         call = {"toolCallId": "a", "title": "Run", "kind": "execute", "rawInput": {"command": "ls"}}
         asked = {"sessionId": turn.session.id, "toolCall": call, "options": ALWAYS_FIRST}
@@ -94,7 +94,7 @@ async def test_the_cursor_begins_at_an_answer_for_this_once(opened: Opened) -> N
         await chat.until("❯ 2. Once")
 
 
-async def test_keys_for_everything_else_work_while_a_question_waits(opened: Opened) -> None:
+async def test_other_keys_work_while_a_request_is_pending(opened: Opened) -> None:
     async with opened(ScriptedAgent([once])) as chat:
         await chat.app.action_new_session()
         await chat.ready()

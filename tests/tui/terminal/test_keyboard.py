@@ -39,7 +39,7 @@ def keys(*parts: str) -> list[str]:
         ("\x1b[200~a w b\x1b[201~\x1bw", ["a w b", "alt+w"]),
     ],
 )
-def test_keys_in_one_burst_are_the_keys_that_were_pressed(sent: str, pressed: list[str]) -> None:
+def test_keys_in_one_burst_are_recognized(sent: str, pressed: list[str]) -> None:
     assert keys(sent) == pressed
 
 
@@ -47,7 +47,7 @@ def test_a_pause_within_a_chord_makes_two_keys() -> None:
     assert keys("\x1b", "w") == ["escape", "w"]
 
 
-async def test_the_client_reads_keys_like_that(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_client_uses_the_chord_parser(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(linux_driver, "XTermParser", XTermParser)
     install_chord_parser(HeadlessDriver)  # one that reads no terminal is left alone
     assert linux_driver.XTermParser is XTermParser

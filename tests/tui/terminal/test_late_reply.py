@@ -50,13 +50,13 @@ def test_a_reply_whose_start_was_read_earlier_never_counts_as_typing() -> None:
 
 
 @pytest.mark.parametrize("said", ["^", "^]", "^]1x", "x^2 ^] [x] a[?] ]11;rgb:!", "^[?62;4x", "a\\b"])
-def test_what_only_begins_like_an_answer_was_typed(said: str) -> None:
+def test_input_that_only_begins_like_a_reply_counts_as_typing(said: str) -> None:
     late = LateReply()
     found = typed(late, keys(*said)) + "".join(str(key.character) for key in late.release_held())
     assert found == said and not late.is_over
 
 
-def test_an_incomplete_reply_is_handed_over() -> None:
+def test_an_incomplete_reply_is_passed_on() -> None:
     theirs, ours = pty.openpty()
     try:
         asked = Asked(ours, ours)
@@ -71,7 +71,7 @@ def test_an_incomplete_reply_is_handed_over() -> None:
         os.close(ours)
 
 
-async def test_a_late_answer_changes_the_theme_and_not_the_prompt(opened: Opened) -> None:
+async def test_a_late_reply_changes_the_theme_and_not_the_prompt(opened: Opened) -> None:
     async with opened(ScriptedAgent()) as chat:
         chat.app.appearance.late = LateReply()
         await chat.type("before ")

@@ -24,7 +24,7 @@ class Terminal:
         self.written += sequence
 
 
-def test_focus_events_say_whether_the_user_is_looking() -> None:
+def test_focus_events_tell_whether_the_user_is_present() -> None:
     attention = Terminal().attention
     attention.set_focus(False)
     attention.last_key = time.monotonic()
@@ -45,18 +45,18 @@ def test_without_focus_events_a_user_who_does_not_type_counts_as_away() -> None:
 @pytest.mark.parametrize(
     ("way", "written"), [("off", ""), ("bell", "\a"), ("notification", "\x1b]9;Accord: done\x1b\\\a")]
 )
-def test_the_user_is_called_in_the_way_that_was_chosen(way: str, written: str) -> None:
+def test_the_user_is_notified_as_configured(way: str, written: str) -> None:
     terminal = Terminal()
     terminal.attention.call("done", way)
     assert terminal.written == written
 
 
-def test_multiplexers_are_asked_to_pass_a_notification_on() -> None:
+def test_notifications_are_wrapped_for_multiplexers() -> None:
     assert wrap_for_multiplexer("\x1b]9;x\x1b\\", {"TMUX": "yes"}) == "\x1bPtmux;\x1b\x1b]9;x\x1b\x1b\\\x1b\\"
     assert wrap_for_multiplexer("\x1b]9;x\x1b\\", {"STY": "yes"}) == "\x1bP\x1b]9;x\a\x1b\\"
 
 
-def test_a_notification_within_screen_has_one_end_and_is_short_enough_for_it() -> None:
+def test_a_notification_inside_screen_is_short_and_has_one_terminator() -> None:
     terminal = Terminal(STY="1.pts")
     terminal.attention.call("\U0001f350" * 500, "notification")
     assert terminal.written.count("\x1b\\") == 1 and terminal.written.endswith("\a\x1b\\\a")
@@ -69,7 +69,7 @@ def test_agent_text_cannot_end_the_notification_sequence() -> None:
     assert terminal.written.count("\x1b") == 2 and terminal.written.count("\a") == 1 and "\x9c" not in terminal.written
 
 
-def test_the_title_is_kept_once_set_when_it_changes_and_given_back() -> None:
+def test_the_window_title_is_saved_once_changed_and_restored() -> None:
     terminal = Terminal(TERM="xterm")
     for state in ("running", "running", "idle"):
         terminal.attention.set_title(state, "Pears")
@@ -80,7 +80,7 @@ def test_the_title_is_kept_once_set_when_it_changes_and_given_back() -> None:
     assert terminal.written == "\x1b]2;\x1b\\\x1b[23;2t"
 
 
-def test_a_console_without_titles_is_left_alone() -> None:
+def test_a_console_without_titles_gets_none() -> None:
     terminal = Terminal(TERM="linux")
     terminal.attention.set_title("idle", "Pears")
     terminal.attention.restore_title()
@@ -88,14 +88,14 @@ def test_a_console_without_titles_is_left_alone() -> None:
 
 
 @pytest.mark.parametrize(("before", "now"), [(True, "notification"), (False, "off"), ("bell", "bell")])
-def test_what_was_set_earlier_still_counts(folders: object, before: object, now: str) -> None:
+def test_settings_of_earlier_versions_still_apply(folders: object, before: object, now: str) -> None:
     path = preferences.preferences_file()
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps({"notify": before}))
     assert preferences.load().notify == now
 
 
-async def test_the_way_to_be_called_is_chosen_in_the_settings(opened: Opened) -> None:
+async def test_the_notification_method_is_chosen_in_the_settings(opened: Opened) -> None:
     async with opened(ScriptedAgent()) as chat:
         await chat.press("f10")
         await chat.until("When you're away: notification")

@@ -48,9 +48,7 @@ async def until_simple(chat: Chat) -> None:
         await chat.pilot.pause()
 
 
-async def test_a_letter_is_on_the_screen_without_waiting_for_the_next_picture(
-    opened: Opened, written: list[str]
-) -> None:
+async def test_a_typed_letter_is_painted_without_waiting_for_the_next_frame(opened: Opened, written: list[str]) -> None:
     async with opened(Silent()) as chat:
         editor = chat.app.tabs.active.editor
         await until_simple(chat)
@@ -60,7 +58,7 @@ async def test_a_letter_is_on_the_screen_without_waiting_for_the_next_picture(
         assert not any("ready" in text for text in written if "ß" in text), "and nothing was painted with it"
 
 
-async def test_a_line_that_changed_does_not_have_the_others_painted_again(opened: Opened, written: list[str]) -> None:
+async def test_only_the_changed_line_is_painted(opened: Opened, written: list[str]) -> None:
     async with opened(Silent()) as chat:
         status = chat.app.tabs.active.status
         await chat.pilot.pause()
@@ -74,7 +72,7 @@ async def test_a_line_that_changed_does_not_have_the_others_painted_again(opened
         assert "╭" not in written[0]
 
 
-async def test_what_did_not_change_is_not_painted(opened: Opened, written: list[str]) -> None:
+async def test_unchanged_widgets_are_not_painted(opened: Opened, written: list[str]) -> None:
     async with opened(Silent()) as chat:
         await chat.pilot.pause()
         await until_simple(chat)
@@ -85,7 +83,7 @@ async def test_what_did_not_change_is_not_painted(opened: Opened, written: list[
         assert written == []
 
 
-async def test_what_lies_below_something_else_is_left_to_textual(opened: Opened, written: list[str]) -> None:
+async def test_covered_widgets_are_painted_by_textual(opened: Opened, written: list[str]) -> None:
     async with opened(Silent()) as chat:
         conversation = chat.app.tabs.active.transcript_view
         await until_simple(chat)
@@ -122,9 +120,7 @@ async def test_an_image_is_painted_from_top_to_bottom(opened: Opened, written: l
         assert [("done" in text, "ready" in text) for text in written] == [(True, False), (False, True)]
 
 
-async def test_only_lines_that_are_not_on_the_terminal_as_they_are_are_written(
-    opened: Opened, written: list[str]
-) -> None:
+async def test_lines_already_on_the_terminal_are_not_written_again(opened: Opened, written: list[str]) -> None:
     async with opened(ScriptedAgent(["first\n\nsecond"])) as chat:
         await chat.send("go")
         await chat.until("second")
@@ -143,7 +139,7 @@ async def test_only_lines_that_are_not_on_the_terminal_as_they_are_are_written(
         assert "first" not in written[0]
 
 
-async def test_what_textual_painted_over_is_painted_again(opened: Opened, written: list[str]) -> None:
+async def test_lines_that_textual_painted_over_are_painted_again(opened: Opened, written: list[str]) -> None:
     async with opened(Silent()) as chat:
         await chat.pilot.pause()
         status = chat.app.tabs.active.status

@@ -31,12 +31,12 @@ def read_aloud(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(("value", "wanted"), [("", False), ("0", False), ("1", True), ("yes", True)])
-def test_the_variable_says_whether_the_screen_is_read(value: str, wanted: bool) -> None:
+def test_the_variable_turns_screen_reader_mode_on(value: str, wanted: bool) -> None:
     assert wants_screen_reader(Preferences(), {"ACCORD_SCREEN_READER": value}) == wanted
     assert wants_screen_reader(Preferences(screen_reader=True), {})
 
 
-def test_lines_and_blocks_become_spaces_and_words_stay() -> None:
+def test_lines_and_blocks_become_spaces_and_words_are_preserved() -> None:
     words = [Segment("│ ╭─ Keys ─╮ ❯ ✓ 日本 ⠋"), Segment("plain")]
     assert [each.text for each in ScreenReaderFilter().apply(words, Color(0, 0, 0))] == [
         "     Keys    ❯ ✓ 日本  ",
@@ -45,7 +45,7 @@ def test_lines_and_blocks_become_spaces_and_words_stay() -> None:
 
 
 @pytest.mark.usefixtures("read_aloud")
-async def test_nothing_around_things_and_one_column(opened: Opened) -> None:
+async def test_screen_readers_get_one_column_without_borders(opened: Opened) -> None:
     async with opened(ScriptedAgent([asks]), size=(120, 36)) as chat:
         await chat.type("typed")
         await chat.until("typed")
@@ -108,7 +108,7 @@ async def test_authors_are_named_once_the_setting_is_on_and_never_copied(
 
 
 @pytest.mark.usefixtures("read_aloud")
-async def test_nothing_moves_while_the_agent_works(opened: Opened) -> None:
+async def test_nothing_is_animated_while_the_agent_works(opened: Opened) -> None:
     async with opened(ScriptedAgent([asks]), size=(80, 24)) as chat:
         chat.tab.controller.turns.turn_began = 1.0
         assert chat.tab.status._spin() == "" and chat.tab.status._elapsed() == ""
@@ -128,7 +128,7 @@ async def test_the_setting_takes_effect_at_once(opened: Opened) -> None:
         await chat.until(lambda: ART.search(chat.text) is None)
 
 
-async def test_the_terminals_cursor_is_where_one_types(opened: Opened) -> None:
+async def test_the_terminals_cursor_is_where_the_user_types(opened: Opened) -> None:
     async with opened(ScriptedAgent(), size=(80, 24)) as chat:
         await chat.type("日本 x")
         await chat.until("日本 x")
@@ -153,7 +153,7 @@ async def test_the_terminals_cursor_is_at_the_answer_that_enter_would_give(opene
 
 
 @pytest.mark.usefixtures("read_aloud")
-async def test_in_a_list_the_cursor_goes_to_the_row_that_was_moved_to(opened: Opened) -> None:
+async def test_in_a_list_the_terminals_cursor_follows_the_selected_row(opened: Opened) -> None:
     async with opened(ScriptedAgent(), size=(80, 24)) as chat:
         await chat.press("f10")
         await chat.until("❯ Theme")
@@ -179,7 +179,7 @@ def cell_after(chat: Chat, words: str) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("action", ["keys", "settings", "new_tab", "command_palette", "plan"])
-async def test_of_what_lies_below_a_dialog_nothing_is_read(opened: Opened, action: str) -> None:
+async def test_nothing_below_a_dialog_is_read_aloud(opened: Opened, action: str) -> None:
     async def speak(turn: Turn) -> None:
         await turn.say("wxyz " * 600)
 

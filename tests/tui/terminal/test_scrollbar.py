@@ -23,7 +23,7 @@ def test_the_thumb_shows_which_part_is_visible(whole: int, window: int, position
     assert find_thumb(10, whole, window, position) == thumb
 
 
-def test_every_widget_has_the_same_bar() -> None:
+def test_every_widget_has_the_same_scroll_bar() -> None:
     install_scrollbar()
     assert ScrollBar.renderer is ThinScrollBar
     rows = list(ThinScrollBar.render_bar(size=4, virtual_size=8, window_size=4, position=4).segments)

@@ -28,7 +28,7 @@ def as_it_was() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("was_enabled", [True, False])
-def test_what_was_set_is_as_it_was_afterwards(was_enabled: bool) -> None:
+def test_all_settings_are_restored_afterwards(was_enabled: bool) -> None:
     (gc.enable if was_enabled else gc.disable)()
     sys.setswitchinterval(0.02)
     haste = ProcessTuning()
@@ -53,7 +53,7 @@ def test_tuning_is_applied_once_and_undone_once() -> None:
     assert sys.getswitchinterval() == pytest.approx(0.03)
 
 
-def test_what_others_keep_from_the_collector_stays_kept() -> None:
+def test_objects_frozen_by_other_code_stay_frozen() -> None:
     gc.freeze()
     kept = gc.get_freeze_count()
     haste = ProcessTuning()
@@ -69,7 +69,7 @@ async def test_signal_handlers_are_restored_after_a_client_installed_its_own(ope
     assert signal.getsignal(signal.SIGTERM) is before
 
 
-async def test_signal_handlers_that_were_installed_later_stay(opened: Opened) -> None:
+async def test_signal_handlers_installed_later_are_kept(opened: Opened) -> None:
     before = signal.getsignal(signal.SIGTERM)
 
     def theirs(number: int, frame: object) -> None: ...
@@ -92,7 +92,7 @@ async def _seen(opened: Opened) -> list[weakref.ref[object]]:
         return [weakref.ref(each) for each in (chat.app, chat.tab, chat.tab.transcript_view._styles_cache, session)]
 
 
-def test_nothing_of_a_client_that_has_ended_stays(opened: Opened) -> None:
+def test_an_exited_client_leaves_nothing_in_memory(opened: Opened) -> None:
     seen = asyncio.run(_seen(opened))
     assert gc.get_freeze_count() == 0
     for _ in range(3):

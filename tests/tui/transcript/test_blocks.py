@@ -62,7 +62,7 @@ def test_code_has_the_background_of_the_text_around_it(text_styles: TextStyles, 
     assert backgrounds == {text_styles.base.bgcolor}
 
 
-def test_markdown_comes_out_the_same_however_it_is_cut(text_styles: TextStyles) -> None:
+def test_markdown_renders_the_same_however_it_is_split(text_styles: TextStyles) -> None:
     text = "# Title\n\nSome *words*.\n\n- one\n- two\n\n```python\nx = 1\n```\n\n"
     text += "| a | b |\n|---|---|\n| 1 | 2 |\n\nThe end.\n"
     whole = Prose(text_styles, 60)
@@ -86,7 +86,7 @@ def test_a_code_block_without_end_is_drawn_piece_by_piece_and_stays_code(text_st
     assert sum(len(line) for line in words(prose.tail)) < 3 * MAX_UNSETTLED
 
 
-def test_html_is_shown_and_not_swallowed(text_styles: TextStyles) -> None:
+def test_html_is_shown_literally(text_styles: TextStyles) -> None:
     prose = Prose(text_styles, 60)
     prose.feed("a Vec<String> and <b>tags</b>")
     assert words(prose.lines) == ["a Vec<String> and <b>tags</b>"]
@@ -121,7 +121,7 @@ def test_output_keeps_its_colours_and_loses_everything_else() -> None:
     assert skipped == 0
 
 
-def test_of_long_output_the_end_is_shown() -> None:
+def test_the_end_of_long_output_is_shown() -> None:
     lines, skipped = printed_lines("".join(f"line {n}\n" for n in range(100_000)), 50)
     assert [line.plain for line in lines] == [f"line {n}" for n in range(99_950, 100_000)]
     assert skipped > 0
@@ -152,19 +152,19 @@ def test_a_diff_is_side_by_side_if_it_fits(text_styles: TextStyles) -> None:
 
 
 @pytest.mark.parametrize("old, new", [(None, "one\n"), ("one\n", None)])
-def test_a_file_that_is_new_or_goes_has_but_one_side(text_styles: TextStyles, old: str | None, new: str | None) -> None:
+def test_a_new_or_deleted_file_has_one_side(text_styles: TextStyles, old: str | None, new: str | None) -> None:
     lines = words(diffs.draw(Diff.of("a.txt", old, new), text_styles, 121, side_by_side=True))
     assert lines[1] == f"1 {'-' if new is None else '+'} one"
 
 
 @pytest.mark.parametrize("dark", [True, False])
-def test_what_comes_and_what_goes_differ_in_256_colours_too(dark: bool) -> None:
+def test_added_and_removed_lines_differ_in_256_colours_too(dark: bool) -> None:
     few = TextStyles(COLOURS, dark=dark, depth="256")
     grounds = [few.said, few.added, few.added_word, few.removed, few.removed_word]
     assert len({each.bgcolor.number for each in grounds if each.bgcolor is not None}) == 5
 
 
-def test_what_a_call_gives_raw_is_left_out_when_it_is_shown_already(text_styles: TextStyles) -> None:
+def test_raw_output_is_omitted_if_it_is_already_shown(text_styles: TextStyles) -> None:
     call = ToolCall(id="t", title="Read", raw_output={"text": "the answer\n", "code": 0}, status="completed")
     call = msgspec.structs.replace(call, content=[TextContent("said: the answer")])
     assert "output" not in words(ToolBlock(call, BlockContext(text_styles), True).lines)[-2:]
@@ -191,7 +191,7 @@ def test_a_patch_without_texts_is_read(text_styles: TextStyles) -> None:
     ]
 
 
-def test_a_patch_with_whole_paths_names_the_file_as_people_do(text_styles: TextStyles) -> None:
+def test_a_patch_with_absolute_paths_shows_relative_file_names(text_styles: TextStyles) -> None:
     patch = "diff --git /p/x y.py /p/x y.py\n--- /p/x y.py\n+++ /p/x y.py\n@@ -1 +1 @@\n-old\n+new\n"
     told = Diff(changes=[FileChange(operation="modify", path="/p/x y.py")], given_patch=patch)
     assert words(diffs.draw(told, text_styles, 80, side_by_side=False, cwd="/p"))[0] == "x y.py  +1 -1"
@@ -230,13 +230,13 @@ def shown(layout: Layout) -> str:
     return "\n".join(line.text.rstrip() for line, _ in layout.visible_lines)
 
 
-def test_of_ten_thousand_messages_only_those_in_the_window_are_drawn(text_styles: TextStyles) -> None:
+def test_only_visible_messages_of_ten_thousand_are_rendered(text_styles: TextStyles) -> None:
     layout, _ = filled(text_styles, 10_000)
     assert "message 9999" in shown(layout)
     assert len(layout.blocks._blocks) < 20
 
 
-def test_scrolling_up_and_down_again_comes_back_to_the_same_place(text_styles: TextStyles) -> None:
+def test_scrolling_up_and_down_returns_to_the_same_place(text_styles: TextStyles) -> None:
     layout, _ = filled(text_styles, 500)
     layout.scroll(-200)
     before = shown(layout)
@@ -260,14 +260,14 @@ def test_the_view_follows_at_the_end_and_stays_put_elsewhere(text_styles: TextSt
     assert layout.following
 
 
-def test_what_was_drawn_is_forgotten_when_there_is_too_much_of_it(text_styles: TextStyles) -> None:
+def test_the_cache_of_rendered_blocks_is_limited(text_styles: TextStyles) -> None:
     layout, _ = filled(text_styles, 2000)
     for _ in range(400):
         layout.scroll(-19)
     assert len(layout.blocks._blocks) <= MAX_BLOCKS
 
 
-def test_one_item_that_cannot_be_drawn_does_not_take_the_others_with_it(
+def test_an_item_that_cannot_be_rendered_does_not_affect_the_others(
     text_styles: TextStyles, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from accord.tui.transcript.blocks.message import UserBlock
@@ -307,14 +307,14 @@ def drawn_to_the_end(layout: Layout) -> None:
     raise AssertionError("it is never done")
 
 
-def test_of_a_long_message_the_end_is_drawn_first_and_little_else(text_styles: TextStyles) -> None:
+def test_the_end_of_a_long_message_is_rendered_first(text_styles: TextStyles) -> None:
     layout, _, _ = long_message(text_styles)
     drawn_to_the_end(layout)
     assert "Paragraph 1499" in shown(layout)
     assert len(layout.blocks.get(1).lines) < 200
 
 
-def test_a_message_that_grows_faster_than_it_is_drawn_is_shown_at_its_end(text_styles: TextStyles) -> None:
+def test_the_end_of_a_message_that_grows_faster_than_it_is_rendered_is_shown(text_styles: TextStyles) -> None:
     layout, transcript, _ = long_message(text_styles)
     for number in range(5):
         transcript.append_text("agent", "a", "more and more of it\n\n" * 1000 + f"end {number}\n\n")
@@ -366,7 +366,7 @@ def test_the_line_in_view_stays_when_everything_is_rendered_again(text_styles: T
 
 
 @pytest.mark.parametrize("from_top", [False, True])
-def test_a_long_table_is_a_table_wherever_one_looks(text_styles: TextStyles, from_top: bool) -> None:
+def test_a_long_table_is_a_table_at_every_scroll_position(text_styles: TextStyles, from_top: bool) -> None:
     transcript = Transcript("s")
     transcript.append_text("user", "u", "go")
     rows = "".join(f"| row {number} | value {number * number} | and some more words |\n" for number in range(900))

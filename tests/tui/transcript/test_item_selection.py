@@ -102,7 +102,7 @@ class Printing(Agent):
         await turn.say("All done.")
 
 
-async def test_what_is_opened_at_the_bottom_is_brought_into_view(opened: Opened) -> None:
+async def test_an_item_opened_at_the_bottom_scrolls_into_view(opened: Opened) -> None:
     async with opened(Printing(), size=(100, 24)) as chat:
         await chat.send("5")
         await chat.until("All done.")
@@ -117,7 +117,7 @@ async def test_what_is_opened_at_the_bottom_is_brought_into_view(opened: Opened)
         assert "Step 28" in read_selection(chat)
 
 
-async def test_of_what_is_taller_than_the_window_the_beginning_is_seen_and_folding_it_shows_it_again(
+async def test_a_tall_item_is_shown_from_its_start_and_folding_it_shows_it_again(
     opened: Opened,
 ) -> None:
     async with opened(Printing(), size=(100, 24)) as chat:
@@ -132,7 +132,7 @@ async def test_of_what_is_taller_than_the_window_the_beginning_is_seen_and_foldi
         await chat.until(lambda: "Step 28" in read_selection(chat))
 
 
-async def test_opening_and_folding_everything_leaves_what_is_selected_where_it_is(opened: Opened) -> None:
+async def test_opening_and_folding_everything_keeps_the_selected_item_in_place(opened: Opened) -> None:
     async with opened(Printing(), size=(100, 24)) as chat:
         await chat.send("3")
         await chat.until("All done.")

@@ -46,12 +46,12 @@ def both_ways(source: str, width: int) -> tuple[list[Strip], list[Strip]]:
 
 @pytest.mark.parametrize("width", [20, 37, 80])
 @pytest.mark.parametrize("source", SIMPLE)
-def test_the_short_way_looks_like_the_long_one(source: str, width: int) -> None:
+def test_the_shortcut_renders_like_richs_markdown(source: str, width: int) -> None:
     short, long = both_ways(source, width)
     assert cells(short) == cells(long)
 
 
-def test_it_does_for_any_mixture() -> None:
+def test_any_mixture_of_styles_renders_the_same() -> None:
     chance = random.Random(1)
     for _ in range(200):
         source = " ".join(chance.choice(SIMPLE[:6] + SIMPLE[7:]) for _ in range(chance.randrange(1, 5)))
@@ -61,5 +61,5 @@ def test_it_does_for_any_mixture() -> None:
 
 
 @pytest.mark.parametrize("source", ["# head", "- item", "> quote", "[a](https://x.org)", "![a](b.png)", "```\nx\n```"])
-def test_everything_else_goes_the_long_way(source: str) -> None:
+def test_other_blocks_do_not_use_the_shortcut(source: str) -> None:
     assert paragraph(_parser.parse(source), LOOK) is None

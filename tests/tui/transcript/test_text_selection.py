@@ -69,7 +69,7 @@ def colours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm-256color")
 
 
-async def test_a_drag_marks_characters_and_ctrl_c_copies_them(opened: Opened) -> None:
+async def test_a_drag_selects_characters_and_ctrl_c_copies_them(opened: Opened) -> None:
     async with opened(ScriptedAgent(["Some plain words."])) as chat:
         await chat.send("go")
         await chat.until("Some plain words.")
@@ -81,7 +81,7 @@ async def test_a_drag_marks_characters_and_ctrl_c_copies_them(opened: Opened) ->
         assert chat.app.is_running
 
 
-async def test_what_is_marked_can_be_read_in_every_theme(opened: Opened) -> None:
+async def test_selected_text_is_readable_in_every_theme(opened: Opened) -> None:
     async with opened(ScriptedAgent(["Some plain words."])) as chat:
         await chat.send("go")
         await chat.until("Some plain words.")
@@ -100,7 +100,7 @@ async def test_what_is_marked_can_be_read_in_every_theme(opened: Opened) -> None
             assert marked.reverse or abs(ground.brightness - Color.from_rich_color(base).brightness) > 0.05, theme
 
 
-async def test_what_is_marked_reaches_over_several_blocks_without_their_bars(opened: Opened) -> None:
+async def test_a_selection_spans_several_blocks_without_their_bars(opened: Opened) -> None:
     async with opened(ScriptedAgent(["```python\nx = 1\n\ny = 2\n```"])) as chat:
         await chat.send("write this")
         await chat.until("y = 2")
@@ -108,7 +108,7 @@ async def test_what_is_marked_reaches_over_several_blocks_without_their_bars(ope
         assert await copy_selection(chat) == "this\n\nx = 1\n\ny"
 
 
-async def test_a_drag_upwards_marks_the_same(opened: Opened) -> None:
+async def test_an_upward_drag_selects_the_same_text(opened: Opened) -> None:
     async with opened(ScriptedAgent(["one two\n\nthree four"])) as chat:
         await chat.send("go")
         await chat.until("three four")
@@ -117,7 +117,7 @@ async def test_a_drag_upwards_marks_the_same(opened: Opened) -> None:
         assert await copy_selection(chat) == "two\n\nthree"
 
 
-async def test_lines_that_were_broken_to_fit_are_copied_whole(opened: Opened) -> None:
+async def test_wrapped_lines_are_copied_as_one(opened: Opened) -> None:
     text = f"**First** {WORDS * 3}\nA line that was meant.\n\n- {WORDS * 2}\n- short"
     async with opened(ScriptedAgent([text]), size=(60, 40)) as chat:
         await chat.send("go")
@@ -128,7 +128,7 @@ async def test_lines_that_were_broken_to_fit_are_copied_whole(opened: Opened) ->
 
 
 @pytest.mark.parametrize("word, expected", [("name = 2", "name = 2\nlast = 3"), ("name = 1", "name = 1\nlast = 3")])
-async def test_of_a_change_the_side_is_copied_where_the_drag_began(opened: Opened, word: str, expected: str) -> None:
+async def test_the_side_of_a_diff_where_the_drag_began_is_copied(opened: Opened, word: str, expected: str) -> None:
     async def change(turn: Turn) -> None:
         async with turn.tool("change it", kind="edit") as call:
             await call.diff("/a.py", "name = 1\nlast = 3\n", "name = 2\nlast = 3\n")
@@ -142,7 +142,7 @@ async def test_of_a_change_the_side_is_copied_where_the_drag_began(opened: Opene
         assert await copy_selection(chat) == expected
 
 
-async def test_numbers_and_signs_of_a_change_are_not_copied(opened: Opened) -> None:
+async def test_line_numbers_and_signs_of_a_diff_are_not_copied(opened: Opened) -> None:
     async def change(turn: Turn) -> None:
         async with turn.tool("change it", kind="edit") as call:
             await call.diff("/a.py", None, "name = 1\nlast = 3\n")
@@ -171,7 +171,7 @@ async def test_images_are_not_copied_as_text(opened: Opened) -> None:
         assert (lines[0], lines[-1], len(lines)) == ("before", "after", 3) and "▣ image" in lines[1]
 
 
-async def test_wide_letters_are_marked_whole(opened: Opened) -> None:
+async def test_wide_characters_are_selected_as_a_whole(opened: Opened) -> None:
     async with opened(ScriptedAgent(["日本語 text"])) as chat:
         await chat.send("go")
         await chat.until("日本語 text")
@@ -181,7 +181,7 @@ async def test_wide_letters_are_marked_whole(opened: Opened) -> None:
         assert await copy_selection(chat) == "本語"
 
 
-async def test_two_clicks_mark_a_word_and_three_a_paragraph(opened: Opened) -> None:
+async def test_a_double_click_selects_a_word_and_a_triple_click_a_paragraph(opened: Opened) -> None:
     async with opened(ScriptedAgent([f"See src/app.py: it is {WORDS * 2}"]), size=(60, 30)) as chat:
         await chat.send("go")
         await chat.until("src/app.py")
@@ -192,7 +192,7 @@ async def test_two_clicks_mark_a_word_and_three_a_paragraph(opened: Opened) -> N
         assert await copy_selection(chat) == f"See src/app.py: it is {WORDS * 2}".rstrip()
 
 
-async def test_one_click_opens_and_two_leave_it_as_it_was(opened: Opened) -> None:
+async def test_a_click_opens_an_item_and_a_double_click_leaves_it_unchanged(opened: Opened) -> None:
     async def work(turn: Turn) -> None:
         async with turn.tool("look around") as call:
             await call.show("what was seen")
@@ -223,7 +223,7 @@ async def test_a_drag_neither_opens_nor_folds(opened: Opened) -> None:
         assert "what was seen" not in chat.text and read_highlight(chat) == "look"
 
 
-async def test_a_click_elsewhere_and_escape_take_the_mark_away(opened: Opened) -> None:
+async def test_a_click_elsewhere_or_escape_clears_the_selection(opened: Opened) -> None:
     async with opened(ScriptedAgent(["Some plain words."])) as chat:
         await chat.send("go")
         await chat.until("Some plain words.")
@@ -236,7 +236,7 @@ async def test_a_click_elsewhere_and_escape_take_the_mark_away(opened: Opened) -
         await chat.until(lambda: read_highlight(chat) == "")
 
 
-async def test_what_comes_while_something_is_marked_does_not_change_what_it_is(opened: Opened) -> None:
+async def test_new_output_does_not_change_the_selected_text(opened: Opened) -> None:
     more, done = asyncio.Event(), asyncio.Event()
 
     async def stream(turn: Turn) -> None:
@@ -303,7 +303,7 @@ async def test_selecting_scrolls_beyond_the_edges(opened: Opened) -> None:
         assert lines == [f"line {number}" for number in range(int(top.split()[1]), 191)]
 
 
-async def test_the_wheel_takes_the_mark_along(opened: Opened) -> None:
+async def test_the_selection_scrolls_with_the_wheel(opened: Opened) -> None:
     text = "\n\n".join(f"line {number}" for number in range(60))
     async with opened(ScriptedAgent([text])) as chat:
         await chat.send("go")
@@ -399,7 +399,7 @@ def test_a_selection_moves_with_its_line_when_the_skipped_part_is_rendered() -> 
     assert words.startswith("1490 has some words.\n\nParagraph 1491") and words.endswith("Paragraph 1495")
 
 
-def test_a_mark_goes_away_with_what_was_marked() -> None:
+def test_a_selection_is_dropped_with_its_text() -> None:
     layout = long_message()
     place = place_of(layout, "1490")
     marked = select_range(layout, place, place)
@@ -409,7 +409,7 @@ def test_a_mark_goes_away_with_what_was_marked() -> None:
     assert reanchor(layout, marked) is None
 
 
-def test_the_mark_stays_when_the_window_gets_another_width_or_goes() -> None:
+def test_a_selection_keeps_its_text_when_the_width_changes_or_is_dropped() -> None:
     layout = long_message()
     place = place_of(layout, "1490")
     marked = select_range(layout, place, place._replace(at=place.at + 3))

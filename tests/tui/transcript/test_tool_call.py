@@ -27,7 +27,7 @@ def opened_lines(call: ToolCall, text_styles: TextStyles, **context: Any) -> lis
     ]
 
 
-def test_a_command_is_shown_as_one_and_the_rest_of_what_was_given_below_what_was_printed(
+def test_the_command_comes_first_and_the_other_input_below_the_output(
     text_styles: TextStyles,
 ) -> None:
     call = ToolCall(
@@ -83,7 +83,7 @@ def test_input_that_fits_is_shown_in_one_line_and_other_input_is_split(text_styl
         ({}, None),
     ],
 )
-def test_of_a_call_that_failed_the_last_line_is_seen_without_opening_it(
+def test_a_folded_failed_call_shows_its_last_line_of_output(
     text_styles: TextStyles, more: dict[str, Any], last: str | None
 ) -> None:
     call = ToolCall(id="t", title="Run", status="failed", **more)
@@ -129,7 +129,7 @@ def test_a_single_line_is_not_left_out_of_the_output(text_styles: TextStyles) ->
         (ExitStatus(signal="SIGKILL"), "  ▸ ✗ $ Run make  signal SIGKILL"),
     ],
 )
-def test_a_command_that_failed_is_not_marked_as_a_success(text_styles: TextStyles, end: ExitStatus, head: str) -> None:
+def test_a_failed_command_is_not_marked_as_a_success(text_styles: TextStyles, end: ExitStatus, head: str) -> None:
     content = [TerminalRef(terminal_id="one")]
     call = ToolCall(id="t", title="Run make", kind="execute", status="completed", content=content)
     printed = CommandOutput("", False, end, "make")

@@ -1,6 +1,6 @@
 """The log of one agent: its stderr and all protocol messages, up to a few megabytes.
 
-Recording a line is cheap. Lines are formatted when they are row: secrets are masked and text is sanitized."""
+Recording a line is cheap. Lines are formatted when they are shown: secrets are masked and text is sanitized."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from accord.terminal_text import format_size, sanitize
 Kind = Literal["stderr", "in", "out", "problem", "unknown"]
 MAX_LOG_BYTES = 8 * 1024 * 1024
 MAX_LINE_BYTES = 256 * 1024
-"""Limits of the log, in all and per line."""
+"""Maximum size of the log, and of a line."""
 SEARCH_BYTES = 256 * 1024
 """How many bytes are searched before other tasks get a turn."""
 
@@ -54,19 +54,19 @@ class LogEntry(NamedTuple):
 
     @property
     def weight(self) -> int:
-        """About how much memory it takes."""
+        """The approximate memory use in bytes."""
         return len(self.line) + _OVERHEAD
 
 
 class Log:
-    """The newest lines."""
+    """The newest lines, up to a total size."""
 
     def __init__(self, most: int = MAX_LOG_BYTES) -> None:
         self._most = most
         self._lines: deque[LogEntry] = deque()
         self._bytes = 0
         self.count: int = 0
-        """How many lines were ever recorded."""
+        """The number of lines recorded so far, including those dropped since."""
 
     def add(self, kind: Kind, line: bytes) -> None:
         line = line.rstrip(b"\r\n")
@@ -230,9 +230,9 @@ def pretty(line: LogEntry, secrets: Iterable[str]) -> str:
 
 
 def without_secrets(text: str, secrets: Iterable[str], *, is_whole: bool = True) -> str:
-    """Mask what is or looks like a secret, except session ids and token counts.
+    """Mask everything that is or looks like a secret, except session ids and token counts.
 
-    If the text isn't whole, it may end within a secret, whose start is removed."""
+    A text that isn't whole may end within a secret; the start of that secret is removed."""
     from accord.config.redaction import count_held, redact_values
 
     known = list(secrets)
@@ -252,7 +252,7 @@ def as_text(lines: Iterable[LogRow], secrets: Iterable[str]) -> str:
 
 
 _MAX_PARSED = 32 * 1024
-"""Messages up to this size are parsed for a summary; of a longer one the start is row."""
+"""Messages up to this size are parsed for a summary; of a longer one, only the start is shown."""
 _SUMMARY_HEAD = 400
 _CONTENTS = (b'"params":', b'"result":', b'"error":')
 _UPDATE_KEY = b'"update":'

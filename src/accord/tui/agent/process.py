@@ -154,7 +154,7 @@ class AgentProcess:
         def start() -> Launch:
             if self.must_install and self.target is not None:
                 self.host.install(self.target, on_progress)
-            # Set in the thread, not after it returns: closing meanwhile may be the last thing that this object sees.
+            # Set in the thread, not after it returns: `close` may run in between and must end the process.
             self.launch = launch = self.host.launch(self.target, on_stderr, on_progress)
             if self._is_cancelled:
                 launch.kill()
@@ -243,7 +243,7 @@ class AgentProcess:
         assert self.agent is not None
         connection = self.agent.connection
         await connection.wait_ended()
-        # A login restarts the agent, which isn't its end unless that fails.
+        # A login restarts the agent and ends this connection. The agent has exited only if the restart fails.
         while self.agent.left is connection and self.agent.connection is connection:  # noqa: ASYNC110
             await asyncio.sleep(0.05)
         if self.agent.connection is not connection:

@@ -38,7 +38,7 @@ class SessionLocks:
         """Lock a session. Return whether another client has it open; False if that can't be found out."""
         if session not in self._paths:
             self._paths[session] = path = _path(self._agent(), session)
-            _hold(path)
+            _acquire(path)
         return self.is_elsewhere(session)
 
     def is_elsewhere(self, session: str) -> bool:
@@ -50,14 +50,14 @@ class SessionLocks:
         """Release the lock of a session."""
         path = self._paths.pop(session, None)
         if path is not None:
-            _let_go(path)
+            _release(path)
 
     def close(self) -> None:
         for session in list(self._paths):
             self.remove(session)
 
 
-def _hold(path: Path) -> None:
+def _acquire(path: Path) -> None:
     if path in _held:
         _held[path].count += 1
         return
@@ -85,7 +85,7 @@ def _is_alone(held: _Held) -> bool:
     return is_alone
 
 
-def _let_go(path: Path) -> None:
+def _release(path: Path) -> None:
     held = _held.get(path)
     if held is None:
         return

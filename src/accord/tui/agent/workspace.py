@@ -95,7 +95,7 @@ class AgentWorkspace:
             return None
 
     def unsaved_text(self, path: str) -> str | None:
-        """The text of a buffer that isn't saved to disk yet."""
+        """Return the text of a buffer that isn't saved to disk yet."""
         if self.local is None or not self.local.files.overlay:
             return None
         buffer = self.local.files.overlay.find(os.path.realpath(path))
@@ -108,7 +108,7 @@ class AgentWorkspace:
         return self._find(id) is not None
 
     def terminal(self, id: str, most: int | None = None) -> CommandOutput | None:
-        """The output of a terminal that we run, or only the last `most` bytes of it."""
+        """Return the output of a terminal that we run, or only the last `most` bytes of it."""
         terminal = self._find(id)
         if self.local is None or terminal is None:
             return None
@@ -119,7 +119,7 @@ class AgentWorkspace:
         )
 
     def command(self, id: str) -> str | None:
-        """The command of a terminal that we run."""
+        """Return the command of a terminal that we run."""
         terminal = self._find(id)
         return str(terminal.command) if terminal is not None else None
 

@@ -1,4 +1,4 @@
-"""A problem and numbered actions against it, above the prompt.
+"""A problem and numbered actions that may solve it, above the prompt.
 
 It never takes the focus by itself: the prompt has come back, and what is typed belongs there. Tab goes to it."""
 
@@ -17,14 +17,14 @@ from accord.tui.screens.hints import first_fitting
 
 
 class UserAction(NamedTuple):
-    """Something to do, by its id."""
+    """An action, identified by its id."""
 
     id: str
     title: str
 
 
 class ActionPanel(Widget, can_focus=True):
-    """The reason, and the actions by their numbers."""
+    """Shows the problem and the numbered actions."""
 
     DEFAULT_CSS: ClassVar[str] = """
     ActionPanel {

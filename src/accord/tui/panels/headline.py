@@ -26,7 +26,7 @@ _MIN_PATH = 12
 
 
 class Headline(Widget):
-    """Names what the user talks to. Parts that don't fit are dropped: the directory is the last to go."""
+    """Names the agent and the project of the active tab. Parts that don't fit are dropped, the directory last."""
 
     app: AccordApp
     DEFAULT_CSS: ClassVar[str] = "Headline { height: 1; padding: 0 1; background: $tint; display: none; }"

@@ -28,7 +28,7 @@ _IDLE = (
     "↑ earlier prompts",
     "ctrl+c twice to quit",
 )
-"""As many as fit, the first ones first."""
+"""Keys of an idle agent, the most important first; those that don't fit are left out."""
 _RUNNING = ("enter queue", "ctrl+s send now", "tab transcript")
 _WAITING = ("tab answer",)
 _GONE = ("alt+d diagnose", "ctrl+l log", "ctrl+n choose another agent")
@@ -53,7 +53,7 @@ class KeyLine(Widget):
             self.refresh()
 
     def list_keys(self) -> list[str]:
-        """The keys and what they do, the most important first."""
+        """Return the keys and what they do, the most important first."""
         controller, focused = self._status.controller, self.app.focused
         urgent = list(filter(None, self._status.describe_state().hint.split(BETWEEN)))
         state = controller.state
@@ -65,11 +65,11 @@ class KeyLine(Widget):
         elif state in ("running", "starting", "opening"):
             keys = _RUNNING
         else:
-            keys = self._list_gone() if state == "gone" else _IDLE
+            keys = self._list_failed() if state == "gone" else _IDLE
         have = {each.partition(" ")[0] for each in urgent}
         return [*urgent, *(each for each in keys if each.partition(" ")[0] not in have), HELP]
 
-    def _list_gone(self) -> tuple[str, ...]:
+    def _list_failed(self) -> tuple[str, ...]:
         return _GONE[:-1] if self._status.controller.process.is_misconfigured else _GONE
 
     def render_line(self, y: int) -> Strip:

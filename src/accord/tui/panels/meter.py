@@ -18,23 +18,23 @@ _MIN_COST = 0.01
 
 
 def used_of(usage: Usage) -> int | None:
-    """The tokens in the context; None if unknown."""
+    """Return the tokens in the context; None if unknown."""
     return usage.used if 0 <= usage.used <= _MAX_TOKENS else None
 
 
 def size_of(usage: Usage) -> int | None:
-    """The size of the context in tokens; None if unknown."""
+    """Return the size of the context in tokens; None if unknown."""
     return usage.size if 0 < usage.size <= _MAX_TOKENS else None
 
 
 def share_of(usage: Usage) -> float | None:
-    """The used share of the context; more than 1 if it is exceeded."""
+    """Return the used share of the context; more than 1 if it is exceeded."""
     used, size = used_of(usage), size_of(usage)
     return None if used is None or size is None else used / size
 
 
 def format_percent(share: float) -> str:
-    """A share of the context as text."""
+    """Format a share of the context."""
     return ">100%" if share > 1 else f"{share:.0%}"
 
 
@@ -49,7 +49,7 @@ def format_tokens(usage: Usage) -> str:
 
 
 def format_cost(cost: Cost | None, max_length: int) -> str:
-    """A cost with its currency in few columns; empty if nothing was spent or the amount is implausible."""
+    """Format a cost with its currency in few columns; empty if nothing was spent or the amount is implausible."""
     if cost is None or not math.isfinite(cost.amount) or cost.amount <= 0:
         return ""
     amount = f"{cost.amount:.2f}" if cost.amount < _MAX_COST else f"{cost.amount:.2g}"

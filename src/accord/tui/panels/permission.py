@@ -98,7 +98,8 @@ def render_action(question: Question, text_styles: TextStyles, width: int, *, co
         lines += diffs.draw(
             diff, text_styles, width, side_by_side=True, cwd=cwd, context=context, named=sanitize(title)
         )
-    if request is not None and request.description:  # after the facts, because the agent's text can have any length
+    # Below the action itself, because the agent's text can have any length.
+    if request is not None and request.description:
         lines += text_styles.draw(Text(sanitize(request.description)), width)
     return lines
 
@@ -276,7 +277,7 @@ class PermissionPanel(FocusKeys, AskingPanel):
         return self.text_styles.draw(Text(f"{self.cursor + 1}. {said}", style=self.text_styles.dim), width)
 
     def _describe_rules(self, question: Question, place: int) -> str:
-        """The rules that an answer is remembered as, unless the answer before it says the same."""
+        """Describe the rules that an answer is remembered as, unless the answer before it says the same."""
         choice = question.choices[place]
         before = question.choices[place - 1] if place else None
         if before is not None and choice.rules and (before.rules, before.scope) == (choice.rules, choice.scope):

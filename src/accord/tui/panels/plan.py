@@ -21,12 +21,12 @@ OVER = ("completed", "cancelled")
 
 
 def count_done(plan: Plan) -> int:
-    """The number of finished entries."""
+    """Count the finished entries."""
     return sum(entry.status in OVER for entry in plan.entries)
 
 
 def progress(plans: Iterable[Plan]) -> str:
-    """The progress in one line; empty without a plan or when everything is done."""
+    """Describe the progress in one line; empty without a plan or when everything is done."""
     open_ones = [plan for plan in plans if count_done(plan) < len(plan.entries)]
     if not open_ones:
         return ""

@@ -10,7 +10,7 @@ from textual import events
 from textual.widget import Widget
 from textual.widgets import TextArea
 
-from accord.tui.terminal.input_guard import Moment, SeenFirst, take_back, typed_by
+from accord.tui.terminal.input_guard import InputDelay, SeenFirst, take_back, typed_by
 
 
 class AskingPanel(SeenFirst, Widget, can_focus=True):
@@ -21,7 +21,7 @@ class AskingPanel(SeenFirst, Widget, can_focus=True):
         self._prompt = prompt
         self._typed = ""
         """Text typed too early, which is now in the prompt."""
-        self._moment = Moment(self, self._was_seen)
+        self._moment = InputDelay(self, self._was_seen)
 
     @property
     @abstractmethod
@@ -60,7 +60,7 @@ class AskingPanel(SeenFirst, Widget, can_focus=True):
         self.say_keys(self.has_focus)
 
     def accept_key(self, key: str) -> None:
-        """A key was accepted as an answer. If only this key was typed before, it was the same answer: remove it."""
+        """Accept a key as an answer. If only this key was typed before, it was the same answer: remove it."""
         if set(self._typed) == {key}:
             take_back(self._prompt, self._typed)
         self._typed = ""

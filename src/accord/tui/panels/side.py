@@ -193,12 +193,12 @@ class SidePanel(Widget):
         return lines
 
     def _render_work(self, width: int) -> list[Strip]:
-        """Background work and subagents."""
+        """Render background work and subagents."""
         text_styles, work = self.text_styles, self.controller.activity
         going = list(dict.fromkeys([*work.background, *reversed(work.subagents)]))
         going.sort(
             key=lambda each: each.state in ("done", "ended", NO_RESULT)
-        )  # what is over, the newest first, below the rest
+        )  # ended work, the newest first, below running work
         lines = self._title("Background work (alt+a)") if going else []
         over = ("✓", text_styles.good)
         marks = {"done": over, "ended": over, NO_RESULT: (NO_RESULT_MARK, text_styles.warn)}
@@ -219,7 +219,7 @@ class SidePanel(Widget):
         return lines
 
     def _about(self, width: int) -> list[Strip]:
-        """The owner of a subagent's session, and what couldn't be understood."""
+        """Render the owner of a subagent's session, and the number of unknown updates."""
         text_styles, controller = self.text_styles, self.controller
         lines: list[Strip] = []
         if controller.parent is not None:
@@ -229,7 +229,7 @@ class SidePanel(Widget):
             lines.append(text_styles.line((one_line(whose, width), text_styles.dim)))
         if controller.unknown_updates:
             words = "1 update" if controller.unknown_updates == 1 else f"{controller.unknown_updates} updates"
-            lines += self._title(f"{words} not known here")
+            lines += self._title(f"{words} not supported")
             lines.append(text_styles.line(("ctrl+l, then f9 shows them", text_styles.dim)))
         return lines
 

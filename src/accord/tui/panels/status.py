@@ -110,7 +110,7 @@ class StatusLine(Widget):
         return parts
 
     def _news(self) -> list[Part]:
-        """Parts that come and go, after those that keep their place."""
+        """Return the parts that are shown only at times. They follow the permanent ones."""
         text_styles, controller, parts = self.text_styles, self.controller, list[Part]()
         if waiting := self._waiting_tabs():
             parts.append(Part(0, waiting, text_styles.warn))
@@ -122,11 +122,11 @@ class StatusLine(Widget):
             parts.append(Part(2, f"  {going} in background (alt+a)", text_styles.accent))
         if controller.unknown_updates and self.app.size.width < NARROW:
             updates = "1 update" if controller.unknown_updates == 1 else f"{controller.unknown_updates} updates"
-            parts.append(Part(9, f"  {updates} not known", text_styles.dim))
+            parts.append(Part(9, f"  {updates} not supported", text_styles.dim))
         return parts
 
     def _waiting_tabs(self) -> str:
-        """The other tabs waiting for the user, and the key to get there."""
+        """Return the other tabs waiting for the user, and the key to get there."""
         tabs = enumerate(self.app.tabs, 1)
         numbers = [
             str(number)
@@ -189,7 +189,7 @@ class StatusLine(Widget):
 
 
 def drop_to_fit(parts: list[Part], width: int) -> list[Part]:
-    """The parts that fit, in order."""
+    """Return the parts that fit, in order."""
     while sum(cell_len(each.text) for each in parts) + 1 > width:
         last = max(parts, key=lambda each: each.rank)
         if last.rank == 0:

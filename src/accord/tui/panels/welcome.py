@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from accord.tui.theme import TextStyles
 
 OFFLINE = "offline"
-"""The id of the built-in agent's model without a network."""
+"""The id of the built-in agent's offline model."""
 FOR_A_MODEL = (
     "What is this project, and how do I run it?",
     "Run the tests and fix what fails",

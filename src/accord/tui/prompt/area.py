@@ -129,7 +129,7 @@ class PromptArea(Vertical):
             self._show_title()
 
     def _replace_paste(self, text: str) -> str:
-        """The replacement for pasted text: mentions, if the text consists of file names only."""
+        """Return the replacement for pasted text: mentions, if the text consists of file names only."""
         paths = files_in(text, self._cwd)
         made = mentions(paths, self._cwd)
         if made:
@@ -144,7 +144,7 @@ class PromptArea(Vertical):
         self.post_message(self.Mentioned([path]))
 
     def _before(self) -> str:
-        """The text before the cursor."""
+        """Return the text before the cursor."""
         return self.editor.get_text_range((0, 0), self.editor.cursor_location)
 
     def _look_up(self) -> None:
@@ -197,7 +197,7 @@ class PromptArea(Vertical):
         run_in_background(self, work, exclusive=True)
 
     def _text_without_partial_name(self) -> str:
-        """The text without the file name being typed."""
+        """Return the text without the file name being typed."""
         text, before = self.editor.text, self._before()
         wanted = partial_file_name(before.rpartition("\n")[2])
         if wanted is None or (self._known == before and self._list is None):
@@ -308,7 +308,7 @@ class PromptArea(Vertical):
         self._pending_keys = [(each, f"{after}{stood[len(before) :]}") for each, stood in self._pending_keys]
 
     def _move_focus(self, *, at_once: bool) -> None:
-        """Nothing to complete: tab moves the focus, unless more was typed since."""
+        """Move the focus with tab, as there is nothing to complete; not if more was typed since."""
         if at_once and self.editor.has_focus and self.editor.on_tab is not None:
             self.editor.on_tab()
 

@@ -1,7 +1,7 @@
-"""Images in the system clipboard: read by whatever program is available, and saved to a file.
+"""Images in the system clipboard: read by the first available program, and saved to a file.
 
-Terminals paste text alone. All of this takes time and may hang: call it in a thread. Nothing takes longer than a
-deadline, and no more is read than may be sent."""
+Terminals paste only text. Reading the clipboard takes time and may hang: call it in a thread. Each program has a
+timeout, and no more is read than may be sent."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def save_image(folder: Path | None = None) -> Path | None:
 
 
 def read_image() -> bytes | None:
-    """The image, from the first program that can read it."""
+    """Read the image with the first program that can."""
     for reader in _readers():
         data = _run(reader)
         if data is not None and _kind(data):
@@ -80,7 +80,7 @@ class ClipboardReader(NamedTuple):
 
 
 def _readers() -> Iterator[ClipboardReader]:
-    """The programs that are installed and useful on this system."""
+    """Return the programs that are installed and useful on this system."""
     if sys.platform == "darwin":
         if shutil.which("pngpaste"):
             yield ClipboardReader(("pngpaste", "-"))
@@ -99,7 +99,7 @@ def _readers() -> Iterator[ClipboardReader]:
 
 
 def _run(reader: ClipboardReader) -> bytes | None:
-    """The output of a program, up to slightly more than the size limit; empty if it fails or times out."""
+    """Return the output of a program, slightly more than the size limit at most; empty if it fails or times out."""
     limit = MAX_BYTES + 1 if reader.encoding == "bytes" else 2 * MAX_BYTES + 1000
     try:
         process = subprocess.Popen(
@@ -140,7 +140,7 @@ def _decode(output: bytes, encoding: str) -> bytes | None:
 
 
 def _kind(data: bytes) -> str:
-    """The file extension for an image type; empty if agents don't accept it."""
+    """Return the file extension for an image type; empty if agents don't accept it."""
     if data[:4] == b"RIFF":
         return ".webp" if data[8:12] == b"WEBP" else ""
     return next((suffix for beginning, suffix in _KINDS.items() if data.startswith(beginning)), "")

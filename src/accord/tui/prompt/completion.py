@@ -46,7 +46,7 @@ class Suggestion(NamedTuple):
 
 
 def commands_for(before: str, commands: Sequence[Command], own: Sequence[Command] = ()) -> list[Suggestion]:
-    """The matching slash commands: the agent's, then our `own`. `before` is all text before the cursor."""
+    """Return the matching slash commands: the agent's, then our `own`. `before` is all text before the cursor."""
     if (hinted := _HINT.fullmatch(before)) is not None:
         told = next((each for each in (*commands, *own) if each.name == hinted[1]), None)
         return [Suggestion("", told.hint, told.description, 0, True)] if told is not None and told.hint else []
@@ -75,13 +75,13 @@ def commands_for(before: str, commands: Sequence[Command], own: Sequence[Command
 
 
 def partial_file_name(before: str) -> str | None:
-    """The start of a file name being typed after an `@`, if any. `before` is the line so far."""
+    """Return the start of a file name being typed after an `@`, if any. `before` is the line so far."""
     found = _FILE.search(before)
     return found[1] if found is not None else None
 
 
 def files_for(wanted: str, names: Sequence[str]) -> list[Suggestion]:
-    """Files as completions. A directory can be completed further; files that can't be mentioned are left out."""
+    """Return files as completions. A directory can be completed further; files that can't be mentioned are left out."""
     return [
         Suggestion(f"{mentioned}{'' if name.endswith('/') else ' '}", name, "", len(wanted) + 1, is_path=True)
         for name in names
@@ -90,7 +90,7 @@ def files_for(wanted: str, names: Sequence[str]) -> list[Suggestion]:
 
 
 def tree_for(rows: Sequence[TreeRow]) -> list[Suggestion]:
-    """The lines of the project's tree as completions of a lone `@`."""
+    """Return the lines of the project's tree as completions of a lone `@`."""
     return [Suggestion(_mention_row(row), _label_row(row), "", 1, is_path=True, row=row) for row in rows]
 
 

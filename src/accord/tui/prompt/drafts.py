@@ -157,7 +157,7 @@ def _release(path: Path, lock: IO[bytes]) -> None:
 
 
 def _age(path: Path) -> float:
-    """The modification time of a file, which another client may have taken over in the meantime."""
+    """Return the modification time of a file, which another client may have taken over in the meantime."""
     try:
         return path.stat().st_mtime
     except OSError:

@@ -34,7 +34,7 @@ _UNDO = ("ctrl+underscore", "ctrl+slash", "super+z")
 _YANK = ("ctrl+y", "super+y")
 
 
-class Killing(TextArea):
+class KillBufferTextArea(TextArea):
     """A text area with a kill buffer, as in shells: consecutive kills are joined. Call `note_key` before each key."""
 
     killed: str = ""
@@ -75,7 +75,7 @@ _UNSEEN = frozenset("\u200c\u200d") | {chr(code) for code in range(0xE0020, 0xE0
 """Invisible characters that are part of words and emoji: joiners, and the tags of flags."""
 
 
-class Editor(Killing):
+class Editor(KillBufferTextArea):
     """The editor for prompts. It knows nothing about sessions: it posts messages, and the tab acts on them."""
 
     BINDINGS = [
@@ -216,14 +216,14 @@ class Editor(Killing):
 
     async def _on_paste(self, event: events.Paste) -> None:
         made = self.on_pasted(event.text)
-        if not event.text:  # what a terminal pastes of a picture
+        if not event.text:  # a terminal pastes an image as empty text
             self.post_message(self.PictureWanted())
         text = event.text.replace("\r\n", "\n").replace(
             "\r", "\n"
         )  # terminals send line breaks as if Enter was pressed
         if not made and is_long(text):
             made = self._fold(text)
-        if made or not event.text:  # anything else is put in by the text area, whose turn comes after this
+        if made or not event.text:  # the text area handles the event next, and inserts anything else
             event.stop()
             event.prevent_default()
             self.insert(made)
@@ -238,11 +238,11 @@ class Editor(Killing):
         return text
 
     def action_paste(self) -> None:
-        """Ctrl-V pastes images, which terminals can't; they have another key for text."""
+        """Paste an image, which terminals can't; they have another key for text."""
         self.post_message(self.PictureWanted())
 
     def _meaning(self, event: events.Key) -> Any:
-        """The action of a key that doesn't insert text."""
+        """Return the action of a key that doesn't insert text."""
         key = event.key
         is_choice = key in ("tab", "enter", "escape")
         if self.completing and (is_choice or key in ("up", "down", "pageup", "pagedown")):
@@ -310,11 +310,11 @@ class Editor(Killing):
 
     def _send(self, *, now: bool = False) -> None:
         is_shell = self.is_shell
-        text = without_halves(self.full_text.strip())
+        text = replace_surrogates(self.full_text.strip())
         if text:
             self.past.add(text)
             self._recalled = None
-            self.clear_text()  # at once: what is typed next belongs to the next prompt
+            self.clear_text()  # at once: the next keys belong to the next prompt
             if self.vim is not None:
                 self.vim.begin()
                 self.on_vim_mode()
@@ -365,4 +365,4 @@ class Editor(Killing):
 
 
 def _nothing() -> None:
-    """The key was handled."""
+    """Do nothing, because the key has been handled."""

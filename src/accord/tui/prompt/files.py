@@ -48,7 +48,7 @@ class Files:
             return best(wanted, self._names, most) if self._newest is asked else None
 
     def surely_matching(self, wanted: str, most: int = 50) -> list[str]:
-        """Like `best`, for a caller that waits: isn't superseded by newer calls, and accepts an old list."""
+        """Return the best matches, without being superseded by a newer call. The list may be old."""
         if not self._names:
             self._walking.acquire()
             self._make(math.inf)

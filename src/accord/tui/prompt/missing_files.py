@@ -1,4 +1,4 @@
-"""A hint below the prompt when an `@` mention names no file. It is sent as text; sending isn't blocked."""
+"""A hint below the prompt about an `@` mention of a missing file. It is sent as text; sending isn't blocked."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ class MissingFilesHint:
     def on_typing(self, text: Callable[[], str]) -> None:
         """Handle typing: check `text()` once the user pauses."""
         if "@" in self._editor.text:
-            self._text_styles(text, PAUSE)
+            self._schedule_check(text, PAUSE)
         else:
             self._editor.workers.cancel_group(self._editor, "missing-files")
             self._say(())
 
     def on_sent(self, text: str) -> None:
         """Check a sent prompt; the hint stays until the next one is started."""
-        self._text_styles(lambda: text, 0)
+        self._schedule_check(lambda: text, 0)
 
-    def _text_styles(self, text: Callable[[], str], pause: float) -> None:
+    def _schedule_check(self, text: Callable[[], str], pause: float) -> None:
         work: Any = partial(self._check, text, pause)
         run_in_background(self._editor, work, group="missing-files", exclusive=True)
 
@@ -56,7 +56,7 @@ class MissingFilesHint:
 
 
 def describe_missing(names: Sequence[str]) -> list[str]:
-    """Hints about missing files, from long to short."""
+    """Return hints about missing files, from long to short."""
     first = f"@{one_line(names[0], 60)}"
     if len(names) == 1:
         return [f"{first} not found; it will be sent as text", f"{first} not found", "file not found"]

@@ -30,7 +30,7 @@ def mention(name: str, *, from_home: bool = False) -> str | None:
     return f"@{quote}{name}{quote}" if quote is not None else None
 
 
-def without_halves(text: str) -> str:
+def replace_surrogates(text: str) -> str:
     """Replace surrogates, so that a message can contain the text."""
     return _HALVES.sub("\N{REPLACEMENT CHARACTER}", text)
 
@@ -41,7 +41,7 @@ MAX_SHOWN = 8 * 1024 * 1024
 
 
 def files_in(text: str, cwd: Path) -> list[Path]:
-    """The files and directories in a text, if it consists of paths or `file://` URLs only."""
+    """Return the files and directories in a text, if it consists of paths or `file://` URLs only."""
     text = text.strip("\r\n ") if len(text) <= _MAX_LENGTH else ""
     if not text or text[0] not in "/~'\"f" or "\n" in text:
         return []
@@ -57,7 +57,7 @@ def files_in(text: str, cwd: Path) -> list[Path]:
 
 
 def mentions(paths: list[Path], cwd: Path) -> str:
-    """The `@` mentions of files; empty if one of them can't be mentioned."""
+    """Return the `@` mentions of files; empty if one of them can't be mentioned."""
     made = [_mention(path, cwd) for path in paths]
     return "".join(f"{each} " for each in made) if all(made) else ""
 
@@ -66,7 +66,7 @@ def _file(word: str, cwd: Path) -> Path | None:
     if word.startswith("file:"):
         word = unquote(urlsplit(word).path)
     elif not word.startswith(("/", "~")) and os.sep == "/":
-        return None  # a word among others may be the name of a file without meaning it
+        return None  # one of several words may equal a file name by accident
     try:
         path = (cwd / Path(word).expanduser()).resolve()
         return path if path.is_file() or (path.is_dir() and path != path.parent) else None
@@ -87,7 +87,7 @@ def _mention(path: Path, cwd: Path) -> str | None:
 
 
 def warn_about_images(paths: list[Path], accepts_images: bool) -> str:
-    """A warning about mentioned images that the agent won't see; empty if there is none."""
+    """Return a warning about mentioned images that the agent won't see; empty if there is none."""
     import mimetypes
 
     images = [path for path in paths if (mimetypes.guess_type(path.name)[0] or "").startswith("image/")]

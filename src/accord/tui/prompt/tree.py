@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from accord.workspace.ignore import IgnoreRules
 
 MAX_ENTRIES = 200
-"""Entries of a directory that are listed; the others are found by typing."""
+"""Maximum number of entries listed per directory; typing finds the others."""
 MAX_READ = 5000
-"""Entries of a directory that are read."""
+"""Maximum number of entries read per directory."""
 
 
 class TreeRow(NamedTuple):

@@ -38,13 +38,13 @@ class _Span(NamedTuple):
 
 
 class Vim:
-    """The state of the keys: the mode, what was typed of a command, and the register."""
+    """The state of the Vim keys: the mode, the unfinished command, and the register."""
 
     def __init__(self, buffer: Buffer) -> None:
         self.is_normal: bool = False
         """Whether letters are commands. Otherwise they are text."""
         self.pending: str = ""
-        """What was typed of an unfinished command."""
+        """The keys of an unfinished command."""
         self._buffer = buffer
         self._register = ""
         self._is_linewise = False
@@ -66,7 +66,7 @@ class Vim:
         self._move(max(at - 1, self._line_start(at)))
 
     def forget(self) -> None:
-        """Forget what was typed of a command."""
+        """Discard an unfinished command."""
         self.pending = ""
 
     def press(self, key: str) -> None:
@@ -178,7 +178,7 @@ class Vim:
         self._buffer.replace(start, end, "")
         self._move(self._first_nonblank(start) if is_linewise else start)
 
-    # -- what an operator applies to
+    # -- text that an operator applies to
 
     def _span(self, operator: str, motion: str, count: int, has_count: bool) -> _Span | None:
         at = self._buffer.position
@@ -205,7 +205,7 @@ class Vim:
         return _Span(first, last + 1 if includes_last else last)
 
     def _lines(self, at: int, count: int) -> _Span:
-        """Some lines from the one at a position, with the break after them."""
+        """Return some lines from the one at a position, with the break after them."""
         text, start = self._buffer.text, self._line_start(at)
         end = start
         for _ in range(count):
@@ -215,7 +215,7 @@ class Vim:
         return _Span(start, min(end, len(text)), is_linewise=True)
 
     def _word_at(self, at: int, *, with_space: bool) -> _Span:
-        """The word at the cursor, perhaps with the space after it."""
+        """Return the word at the cursor, perhaps with the space after it."""
         text, low, high = self._buffer.text, self._line_start(at), self._line_end(at)
         if at >= high:
             return _Span(at, at)
@@ -271,7 +271,7 @@ class Vim:
         return None
 
     def _word_end(self, at: int, count: int, *, big: bool = False, stays: bool = False) -> int:
-        """The end of a word. With `stays`, the end of the word at the cursor counts, as for `cw`."""
+        """Return the end of a word. With `stays`, the end of the word at the cursor counts, as for `cw`."""
         text = self._buffer.text
         for number in range(count):
             if not (stays and number == 0):
@@ -283,7 +283,7 @@ class Vim:
         return min(at, max(len(text) - 1, 0))
 
     def _vertical(self, at: int, lines: int) -> int:
-        """The position some lines below or above, in the column where the cursor was."""
+        """Return the position some lines below or above, in the column where the cursor was."""
         for _ in range(abs(lines)):
             start, end = self._line_start(at), self._line_end(at)
             if lines > 0:
@@ -327,7 +327,7 @@ class Vim:
         return self._buffer.text.rfind("\n", 0, at) + 1
 
     def _line_end(self, at: int) -> int:
-        """The position of the line break after a position, or the end of the text."""
+        """Return the position of the line break after a position, or the end of the text."""
         end = self._buffer.text.find("\n", at)
         return end if end >= 0 else len(self._buffer.text)
 
@@ -376,7 +376,7 @@ def _kind(character: str, *, big: bool = False) -> int:
 
 
 def _next_word(text: str, at: int, *, big: bool) -> int:
-    """The start of the next word. An empty line counts as one."""
+    """Return the start of the next word. An empty line counts as one."""
     if at >= len(text):
         return at
     kind = _kind(text[at], big=big)

@@ -31,11 +31,11 @@ class VimKeys:
 
     @property
     def label(self) -> str:
-        """The mode, with what was typed of a command."""
+        """The mode and the unfinished command."""
         return f"Normal {self._vim.pending}".rstrip() if self._vim.is_normal else "Insert"
 
     def begin(self) -> None:
-        """The prompt was sent: the next one can be typed."""
+        """Start the next prompt in insert mode."""
         self._vim.insert()
 
     def meaning(self, event: events.Key) -> Callable[[], Any] | None:

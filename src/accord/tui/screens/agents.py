@@ -64,7 +64,7 @@ class AgentsScreen(Picker):
         run_in_background(self, self.read())
 
     async def read(self) -> None:
-        """List everything, what takes longest last."""
+        """List everything, the slowest source last."""
         rows = _agents(self._settings)
         if self._recent is not None:
             rows += [_session(info) for info in await asyncio.to_thread(self._recent, _MAX_SESSIONS)]
@@ -80,7 +80,7 @@ class AgentsScreen(Picker):
     def _choose(self, how: str) -> None:
         at = self.query_one(OptionList).highlighted
         if at is not None and at < len(self._shown) and self._id_at(at) == "":
-            return  # a remark, not an agent
+            return  # a note, not an agent
         row = self._shown[at] if at is not None and at < len(self._shown) else None
         if how == "enter" or self._handle_key is None or row is None:
             super()._choose(how)

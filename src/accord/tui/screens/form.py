@@ -23,7 +23,7 @@ from accord.model.requests import Elicitation, Reply
 from accord.terminal_text import one_line, sanitize
 from accord.tui.screens.modal import Modal
 from accord.tui.screens.page import BOX
-from accord.tui.terminal.input_guard import Moment
+from accord.tui.terminal.input_guard import InputDelay
 from accord.tui.terminal.keyboard import Field
 from accord.tui.text import make_label
 
@@ -116,7 +116,7 @@ class FormScreen(Modal[Reply]):
         self._errors: dict[str, Static] = {}
         self._initial_values: list[Any] = []
         """Values of the fields when the form opened."""
-        self._leaving: Moment | None = None
+        self._leaving: InputDelay | None = None
         """Set once esc was pressed: pressed again, it dismisses the form."""
 
     @property
@@ -186,7 +186,7 @@ class FormScreen(Modal[Reply]):
     def _leave(self) -> None:
         """Dismiss the form. If something was filled in, ask for a second esc, which a held-down key can't give."""
         if self._leaving is None and self._values != self._initial_values:
-            self._leaving = Moment(self, self.say_keys)
+            self._leaving = InputDelay(self, self.say_keys)
             self._leaving.begin()
             self.say_keys()
         elif self._leaving is None or not self._leaving.comes_early():

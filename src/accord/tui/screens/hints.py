@@ -1,4 +1,4 @@
-"""Key hints of a screen, wrapped over as many lines as they need, because a truncated hint helps nobody."""
+"""Key hints of a screen, wrapped over as many lines as they need, because a truncated hint is useless."""
 
 from __future__ import annotations
 

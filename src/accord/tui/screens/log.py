@@ -360,7 +360,7 @@ class LogScreen(Modal[None]):
         elif key == "f7":
             run_in_background(
                 self.app, self._copy(view.chosen)
-            )  # owned by the app, so that it completes even if the screen is closed
+            )  # owned by the app, so that the write completes even if the screen is closed
         elif key == "f8":
             run_in_background(self.app, self._save(list(view.rows)))
         else:

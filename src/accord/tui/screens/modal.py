@@ -11,7 +11,7 @@ from textual.screen import ModalScreen, ScreenResultType
 from textual.widget import Widget
 
 from accord.tui.screens.hints import first_fitting
-from accord.tui.terminal.input_guard import Moment, SeenFirst
+from accord.tui.terminal.input_guard import InputDelay, SeenFirst
 
 _MAX_WIDTH = 110
 """Columns of the widest box."""
@@ -26,10 +26,10 @@ class Modal(SeenFirst, ModalScreen[ScreenResultType]):
     """A screen above the transcript that asks or shows something."""
 
     _is_withdrawn = False
-    _moment: Moment | None = None
+    _moment: InputDelay | None = None
 
     def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:
-        if not self.is_active:  # dismissed already, or below another screen, with keys still in flight
+        if not self.is_active:  # already dismissed or below another screen, and earlier keys still arrive
             return AwaitComplete()
         dismissed = super().dismiss(result)
         # Its workers would run until it is unmounted, and update widgets that are removed before that.
@@ -65,7 +65,7 @@ class Modal(SeenFirst, ModalScreen[ScreenResultType]):
         self.say_keys()
 
     def say_keys(self) -> None:
-        """Show the key hints on the lower border, or that keys are still ignored."""
+        """Show the key hints on the lower border, or a note that keys are still ignored."""
         is_early = self._moment is not None and not self._moment.is_over
         if not self.key_hints and self._moment is None:
             return
@@ -100,7 +100,7 @@ class Modal(SeenFirst, ModalScreen[ScreenResultType]):
 
     def hold_on(self) -> None:
         """Ignore keys until the user can have seen the screen, because an agent opened it."""
-        self._moment = Moment(self, self.say_keys)
+        self._moment = InputDelay(self, self.say_keys)
         self._moment.begin()
 
     def comes_early(self, event: events.Event) -> bool:

@@ -109,7 +109,7 @@ class Picker(Modal["Picked | None"]):
         self._hint_parts = ["↑↓ select", "enter choose", *own_keys, "esc back"]
         self._label_width, self._key_width = _measure(rows)
         self._shown: list[Row | None] = []
-        """The rows in the list; None for a heading or a remark."""
+        """The rows in the list; None for a heading or a note."""
         self._wanted = ""
         self._is_moved = False
 
@@ -129,7 +129,7 @@ class Picker(Modal["Picked | None"]):
         self._fit()
 
     def _fit(self) -> None:
-        """Give the list the room that the rest leaves, so that the hints below it are always visible. If rows are
+        """Give the list the remaining room, so that the hints below it are always visible. If rows are
         truncated, the one at the cursor is shown in full below the list."""
         self.query_one(Vertical).styles.width = self._width + _FRAME
         window, width, hints = self.app.size, self._width, self.query_one(Hints)
@@ -182,7 +182,7 @@ class Picker(Modal["Picked | None"]):
         return self._render_row(row).cell_len > self._width
 
     def _wrap_details(self, row: Row) -> list[str]:
-        """The description of a row in full, below the list."""
+        """Wrap the full description of a row, to show it below the list."""
         return wrap_hints([one_line(row.about, 300)], self._width)[:2]
 
     @property
@@ -333,7 +333,7 @@ class Picker(Modal["Picked | None"]):
 
 
 def _rank(label: str, wanted: str) -> int:
-    """Return how well a label fits what was typed, the best first."""
+    """Return a sort key: labels that match the typed text best come first."""
     if label.startswith(wanted):
         return 0
     return 1 if all(word in label for word in wanted.split()) else 2

@@ -19,8 +19,8 @@ _HEADING = ReviewLine("#", "")
 
 
 def list_session_changes(transcript: Transcript, cwd: str) -> list[ReviewLine]:
-    """Return the changes that the agent's tool calls made, by file. Changes that follow each other are joined, so that
-    a file which was changed back and forth shows what remains."""
+    """Return the changes that the agent's tool calls made, by file. Consecutive changes are joined, so that
+    a file that was changed and changed back shows only the net change."""
     lines: list[ReviewLine] = []
     patches: list[str] = []
     changes: dict[str, list[FileChange]] = {}

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from accord.tui.transcript.blocks.factory import Key
 
 NO_RESULT = "no result"
-"""State of a tool call or subagent that isn't running any more, and whose end the agent never reported."""
+"""State of a tool call or subagent that no longer runs, although the agent never reported its end."""
 
 
 class WorkLocation(NamedTuple):
@@ -62,7 +62,7 @@ class Activity:
     # -- events
 
     def hear(self, event: events.Event) -> None:
-        """Update from an event of the session."""
+        """Update the activity from an event of the session."""
         if isinstance(event, ToolCall):
             self._follow(event)
         elif isinstance(event, Subagent):
@@ -75,7 +75,7 @@ class Activity:
             self._listed = listed
 
     def mark_printed(self, terminal: str) -> None:
-        """A terminal printed something or exited: draw it with the next frame."""
+        """Draw a terminal with the next frame, because it printed something or exited."""
         self._printed.add(terminal)
         self._context.on_change()
 
@@ -247,7 +247,7 @@ def locations_of(call: ToolCall) -> list[WorkLocation]:
 
 
 def describe_state(child: Subagent) -> str:
-    """The state of a subagent in a word or two. An unconfirmed one is neither reported as running nor as ended."""
+    """Describe the state of a subagent in a word or two. A state the agent didn't confirm is unknown."""
     if child.state == "idle":
         reason = child.stop_reason
         return "done" if reason in (None, "end_turn") else one_line(str(reason).replace("_", " "), 40)

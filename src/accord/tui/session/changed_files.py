@@ -24,7 +24,7 @@ class ChangedFile(NamedTuple):
 
 
 class ChangedFiles:
-    """Adds up the diffs of completed tool calls. Each is looked at once, however long the session gets."""
+    """Adds up the diffs of completed tool calls. Each is counted once, however long the session gets."""
 
     def __init__(self) -> None:
         self._transcript: Transcript | None = None
@@ -34,7 +34,7 @@ class ChangedFiles:
         self._files: dict[str, ChangedFile] = {}
 
     def update(self, transcript: Transcript | None) -> list[ChangedFile]:
-        """Take in what is new, and return the files, the latest change first."""
+        """Add new changes, and return the files, the latest change first."""
         first = transcript.timeline[0] if transcript is not None and transcript.timeline else None
         if (
             transcript is not self._transcript or first is not self._first

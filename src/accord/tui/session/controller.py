@@ -249,7 +249,7 @@ class SessionController:
         return f"ctrl+r restarts it{f'; {prompts} kept' if count else ''}"
 
     def hear(self, event: events.Event) -> None:
-        """Note what an event changed; it is drawn with the next frame."""
+        """Record the changes of an event, to draw them with the next frame."""
         changed = self.context.changed
         match event:
             case events.Text():
@@ -296,7 +296,7 @@ class SessionController:
             self.unfinished.check()
 
     def terminal(self, id: str) -> CommandOutput | None:
-        """The output of a terminal: one that we run, or one that the agent reports."""
+        """Return the output of a terminal: one that we run, or one that the agent reports."""
         # Ours first, because the transcript has only the output that the agent asked for.
         printed = self.process.workspace.terminal(id)
         known = self.session.transcript.terminals.get(id) if self.session is not None else None
@@ -305,7 +305,7 @@ class SessionController:
         return self.previous.terminal(id) if printed is None and self.previous is not None else printed
 
     def terminal_end(self, id: str) -> CommandOutput | None:
-        """The end of a terminal's output, as much of it as can be drawn."""
+        """Return the end of a terminal's output, as much of it as can be drawn."""
         printed = self.process.workspace.terminal(id, MAX_DRAWN_BYTES)
         known = self.session.transcript.terminals.get(id) if self.session is not None else None
         if printed is None and known is not None:

@@ -26,10 +26,10 @@ MAX_SEARCHED = 2000
 MAX_OPENED = 20
 """How many sessions are opened to find one that isn't empty."""
 ESCAPE_SECONDS = 1.0
-"""Esc cancels a start only after this time: nobody has waited before, and the first half of a late terminal reply can
+"""Esc cancels a start only after this time: earlier it isn't slow, and the first half of a late terminal reply can
 look like Esc."""
 SLOW_SECONDS = 3.0
-"""After this time the user sees how long the start has taken, and which keys help."""
+"""After this time the user sees how long the start has taken, and the keys to cancel or diagnose it."""
 OPEN_ELSEWHERE = "This session is open in another window"
 OPEN_ELSEWHERE_ADVICE = "The two windows don't share messages. Continue in one of them."
 
@@ -142,7 +142,7 @@ class SessionOpener:
             except NotFound:
                 if info.title is not None:
                     raise
-                continue  # it was empty, and the client that had it open has deleted it
+                continue  # another client has deleted it, because it was empty
             if is_used(agent, session, info):
                 return session
             await session.close()

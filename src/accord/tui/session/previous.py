@@ -1,4 +1,4 @@
-"""The remains of a session that another one continues: its transcript and the output of its commands.
+"""The saved state of a session that another one continues: its transcript and the output of its commands.
 
 The agent process and its connection can be released."""
 
@@ -32,16 +32,16 @@ class PreviousSession(NamedTuple):
     printed: dict[str, Output]
 
     def terminal(self, id: str) -> CommandOutput | None:
-        """The output of a command."""
+        """Return the output of a command."""
         return self.printed[id].whole if id in self.printed else None
 
     def terminal_end(self, id: str) -> CommandOutput | None:
-        """The end of a command's output."""
+        """Return the end of a command's output."""
         return self.printed[id].end if id in self.printed else None
 
 
 def save_session(controller: SessionController) -> PreviousSession | None:
-    """Save what a session leaves behind, including the sessions it continued."""
+    """Save the transcript and outputs of a session, including the sessions it continued."""
     if controller.session is None:
         return controller.previous
     printed: dict[str, Output] = {}
@@ -56,5 +56,5 @@ def save_session(controller: SessionController) -> PreviousSession | None:
 
 
 def terminals_of(call: ToolCall) -> set[str]:
-    """The terminals that a tool call shows."""
+    """Return the terminals that a tool call shows."""
     return {each.terminal_id for each in call.content if isinstance(each, TerminalRef)}

@@ -39,7 +39,7 @@ async def reopen(controller: SessionController, id: str | None) -> None:
     if controller.session is None:
         _report_failure(controller, earlier)
     elif id is not None:
-        which = "the one before" if earlier is not None else one_line(id, 60)
+        which = "the previous one" if earlier is not None else one_line(id, 60)
         details = [UNKNOWN_ABOVE if earlier is not None else "", queue.hold_notice]
         title = f"New session: the agent couldn't continue {which}"
         controller.say("info", title, "\n".join(filter(None, details)))

@@ -38,7 +38,7 @@ class Turns:
         self.queue = queue
         self.on_turn_end: Callable[[Turn], None] | None = None
         self.on_login_problem: Callable[[LoginProblem], bool] = lambda problem: False
-        """Offers the user what to do about a missing login; returns whether it did."""
+        """Offers the user actions for a missing login; returns whether it did."""
         self.died_at_work: bool = False
         """Whether the agent exited in the middle of a turn, which may be the cause."""
         self.turn_began: float = 0.0
@@ -55,7 +55,7 @@ class Turns:
 
     @property
     def is_stuck(self) -> bool:
-        """Whether the agent was told to stop and hasn't for a while."""
+        """Whether the agent was asked to stop and hasn't for a while."""
         return self.is_cancelling and time.monotonic() - self._cancelled_at > STUCK_SECONDS
 
     @property
@@ -163,10 +163,10 @@ class Turns:
             return process.host.content(text, (), offers)
         return await asyncio.to_thread(process.host.content, text, (), offers)
 
-    # -- what the agent does with them
+    # -- following sent prompts
 
     def _accept(self, prompt: Prompt) -> None:
-        """The prompt is part of the transcript."""
+        """Mark a prompt as part of the transcript."""
         if prompt not in self.queue.sent:
             return
         self.queue.sent.remove(prompt)
@@ -220,7 +220,7 @@ class Turns:
         self._context.on_change()
 
     def _report_missing_login(self, prompt: Prompt, error: AuthRequired) -> None:
-        """The agent wants a login and got none. The prompt goes back to the editor; queued prompts would fail too."""
+        """Report that a login is missing. The prompt goes back to the editor; queued prompts would fail too."""
         from accord.config.redaction import redact_text
 
         self.queue.give_back(prompt)
@@ -260,7 +260,7 @@ class Turns:
             self._context.say(*STOP_REASONS.get(str(turn.stop_reason), default))
 
     def _return_rejected(self, prompt: Prompt) -> None:
-        """The agent didn't accept a prompt, because the user withdrew it or for its own reasons."""
+        """Take back a prompt that the agent didn't accept, because the user withdrew it or for its own reasons."""
         if prompt.withdrawal == "edit":
             self.queue.give_back(prompt)
         elif prompt.withdrawal:

@@ -1,4 +1,4 @@
-"""Actions against a problem of a tab's session, above its prompt."""
+"""Actions that may solve a problem of a tab's session, above its prompt."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class ActionView:
         return True
 
     def choose(self, action: UserAction | None) -> None:
-        """Do what the user chose, and return to the prompt."""
+        """Run the chosen action, and return to the prompt."""
         problem, app = self._problem, self._tab.app
         self.slot.hide()
         self._tab.editor.focus()

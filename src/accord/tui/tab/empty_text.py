@@ -17,11 +17,11 @@ class EmptyText:
         self._tab = tab
 
     def show_start(self) -> None:
-        """The agent is being started or installed."""
+        """Say that the agent is being started or installed."""
         self._tab.transcript_view.empty_text = greeting.describe_start(self._tab.controller.process, self._tab.cwd)
 
     def show_slow_start(self) -> None:
-        """The agent takes long: say what the user can do about it."""
+        """Say what the user can do about a slow start."""
         controller = self._tab.controller
         if controller.process.progress or controller.process.is_stopping:
             return
@@ -31,11 +31,11 @@ class EmptyText:
         self._tab.transcript_view.refresh()
 
     def clear(self) -> None:
-        """The session is open: the welcome says the rest."""
+        """Remove the text, because the session is open and the welcome is shown."""
         self._tab.transcript_view.empty_text = []
 
     def show_failure(self) -> None:
-        """There is no session; if that has a reason, say it."""
+        """Say why there is no session, if the reason is known."""
         process = self._tab.controller.process
         failure = self._tab.controller.failure or process.failure
         if failure:

@@ -1,4 +1,4 @@
-"""A place in a tab for a panel that comes and goes."""
+"""A place in a tab for a panel that is shown only at times."""
 
 from __future__ import annotations
 

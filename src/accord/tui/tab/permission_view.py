@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from accord.tui.session.controller import PendingPermission
     from accord.tui.tab.tab import Tab
 
-INSTEAD = "What to do instead: enter rejects and sends · esc back"
+INSTEAD = "Say what to do instead: enter rejects and sends · esc back"
 
 
 class PermissionView:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class PromptKeys:
-    """Does what a key means that the editor doesn't handle itself."""
+    """Handles the keys that the editor doesn't."""
 
     def __init__(self, tab: Tab) -> None:
         self._tab = tab

@@ -200,7 +200,7 @@ class Tab(Vertical):
         """Close the session, because the tab is about to be removed."""
         await asyncio.shield(self.controller.close())
 
-    # -- looks
+    # -- appearance
 
     def restyle(self, text_styles: TextStyles) -> None:
         """Apply another theme."""
@@ -259,7 +259,7 @@ class Tab(Vertical):
             self.transcript_view.refresh()
 
     def on_shown(self) -> None:
-        """The user switched to this tab."""
+        """Update the tab after the user switched to it."""
         self.has_news = False
         self.app.headline.read_branch(self.cwd)
         self.schedule_draw()
@@ -396,7 +396,7 @@ class Tab(Vertical):
         if message.key == "help":
             self.app.action_keys()
             return
-        if message.key == "escape":  # the turn continues: the user only looked around
+        if message.key == "escape":  # the turn continues: this only leaves the transcript
             self.transcript_view.mouse_selection.clear()
             if self.controller.state not in ("running", "waiting"):
                 self.transcript_view.to_end()

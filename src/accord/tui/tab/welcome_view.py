@@ -26,7 +26,7 @@ class WelcomeView:
         self._is_empty = False
 
     def load(self) -> None:
-        """Read what the welcome says about the directory, while the agent starts."""
+        """Read the facts about the directory for the welcome, while the agent starts."""
         run_in_background(self._tab, self._load(), group="welcome", exclusive=True)
 
     async def _load(self) -> None:
@@ -39,7 +39,7 @@ class WelcomeView:
 
     @property
     def is_wanted(self) -> bool:
-        """Whether the session is open and nothing has been said in it."""
+        """Whether the session is open and has no messages."""
         controller = self._tab.controller
         if controller.session is None or controller.state == "gone" or controller.parent is not None:
             return False

@@ -89,7 +89,7 @@ class WorkView:
     # -- the plan
 
     def plans(self) -> list[Plan]:
-        """The plans of the session."""
+        """Return the plans of the session."""
         transcript = self._tab.controller.transcript
         return [] if transcript is None else list(transcript.plans.values())
 
@@ -182,7 +182,7 @@ class WorkView:
         if agent is None or session is None:
             self._app.notify("Its messages are no longer available.", severity="warning")
             return
-        if not session.transcript.timeline:  # it worked before we connected; the agent may have saved its messages
+        if not session.transcript.timeline:  # it ran before we connected; the agent may have saved its messages
             if not agent.offers.load:
                 self._app.notify("It has no messages yet, and this agent can't load sessions.", severity="warning")
                 return

@@ -25,7 +25,7 @@ _GO_TO = ("code", "codium", "cursor", "zed", "subl", "windsurf")
 
 
 def editor_command(path: str, line: int | None = None) -> list[str]:
-    """The command that opens a file in the editor, at a line if the editor's syntax for that is known."""
+    """Return the command that opens a file in the editor, at a line if the editor's syntax for that is known."""
     words = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
     name = Path(words[0]).name
     if line is not None and name in _PLUS:
@@ -43,13 +43,13 @@ async def open_in_editor(app: App[int], path: str, line: int | None = None) -> s
         return f"Couldn't parse EDITOR: {error}"
     with lend_terminal(app):
         try:
-            running = subprocess.Popen(command)  # noqa: ASYNC220  # starting takes no time, and waiting is done elsewhere
+            running = subprocess.Popen(command)  # noqa: ASYNC220  # starting is fast, and waiting happens in a thread
         except OSError as error:
             return f"{command[0]} couldn't be started: {error.strerror}; set EDITOR to another editor"
         try:
             status = await asyncio.to_thread(running.wait)
         except asyncio.CancelledError:
-            running.terminate()  # we are exiting: the editor would be left with a terminal that belongs to the shell
+            running.terminate()  # we are exiting: the editor would share the terminal with the shell
             raise
     return f"{command[0]} exited with status {status}" if status else None
 

@@ -20,7 +20,7 @@ SEEN = 0.5
 """Seconds that something must be visible without a key press before it accepts input."""
 
 
-class Moment:
+class InputDelay:
     """The delay before input counts; restarts when something else is shown, and with each early key."""
 
     def __init__(self, owner: MessagePump, on_over: Callable[[], None]) -> None:
@@ -76,7 +76,7 @@ class SeenFirst:
 
 
 def typed_by(event: events.Event) -> str:
-    """The text of a key press or paste."""
+    """Return the text of a key press or paste."""
     if isinstance(event, events.Paste):
         return event.text
     if isinstance(event, events.Key) and event.is_printable and not event.key.startswith("alt+"):

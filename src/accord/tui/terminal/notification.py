@@ -80,5 +80,5 @@ class Attention:
 
 
 def _fit(words: str) -> str:
-    """Printable text on one line."""
+    """Return printable text on one line."""
     return "".join(each for each in one_line(words, 80) if each.isprintable())

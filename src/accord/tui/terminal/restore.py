@@ -4,8 +4,8 @@ Signals are handled by plain handlers, because an app that writes to a terminal 
 a write, where no event loop runs. Programs started by agents end with this process in any case.
 
 For `kill -9`, a standby process outlives this one: a shell blocked in `read`, which starts in a millisecond and becomes
-a Python only when the pipe to us closes without a line. If the user's shell has set the terminal by then, it is left
-alone."""
+a Python process only when the pipe to us closes without a line. If the user's shell has set the terminal by then, it is
+left alone."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The private names of Textual and Rich that the TUI depends on, in one place.
 
-Textual has no public way to paint a single widget, to replace the key parser, or to look at what waits to be drawn.
+Textual has no public way to paint a single widget, to replace the key parser, or to inspect pending updates.
 Other modules use the functions below instead of private names, so that an upgrade of Textual breaks one module.
 A contract test checks each name, and the private methods that our subclasses override."""
 
@@ -29,7 +29,7 @@ __all__ = ["ChopsUpdate", "CompositorUpdate", "EditResult", "Location", "XTermPa
 
 
 def get_driver(app: App[Any]) -> Driver | None:
-    """The object that reads from and writes to the terminal; None before the app runs."""
+    """Return the object that reads from and writes to the terminal; None before the app runs."""
     return app._driver
 
 
@@ -40,7 +40,7 @@ def is_writer_busy(app: App[Any]) -> bool:
 
 
 def get_line_filters(app: App[Any]) -> list[LineFilter]:
-    """The filters that every line passes before it is written; changes to the list apply."""
+    """Return the filters that every line passes before it is written; changes to the list apply."""
     return app._filters
 
 
@@ -71,37 +71,37 @@ def lay_out_first(widget: Widget) -> None:
 
 
 def visible_widgets(screen: Screen[Any]) -> dict[Widget, tuple[Region, Region]]:
-    """The region and clip of each visible widget, topmost first."""
+    """Return the region and clip of each visible widget, topmost first."""
     return screen._compositor.visible_widgets
 
 
 def dirty_widgets(screen: Screen[Any]) -> set[Widget]:
-    """The widgets that wait to be painted. Remove those that are painted by other means."""
+    """Return the widgets that wait to be painted. Remove those that are painted by other means."""
     return screen._dirty_widgets
 
 
 def take_repaint_regions(widget: Widget) -> Collection[Region]:
-    """The regions of a widget that changed since they were last taken."""
+    """Return the regions of a widget that changed since they were last taken."""
     return widget._exchange_repaint_regions()
 
 
 def get_key_bindings(widget: Widget) -> dict[str, list[Binding]]:
-    """The bindings of a widget by key; changes apply to this widget only."""
+    """Return the bindings of a widget by key; changes apply to this widget only."""
     return widget._bindings.key_to_bindings
 
 
 def get_option_line(options: OptionList, index: int) -> int:
-    """The line at which an option starts, counted from the first."""
+    """Return the line at which an option starts, counted from the first."""
     return options._index_to_line[index]
 
 
 def get_link(style: Style) -> str | None:
-    """The hyperlink of a style, without the cost of the `link` property, which is read for every segment drawn."""
+    """Return the hyperlink of a style. Read for each segment drawn, and cheaper than the `link` property."""
     return style._link
 
 
 def clear_style_cache() -> None:
-    """Textual caches border colors per widget for the life of the process, which keeps a thousand widgets alive."""
+    """Clear Textual's cache of border colors, which lives as long as the process and keeps a thousand widgets alive."""
     from textual._styles_cache import StylesCache
 
     StylesCache.get_inner_outer.cache_clear()

@@ -25,7 +25,7 @@ class ProcessTuning:
         if self._before is not None:
             return
         self._before = gc.isenabled(), sys.getswitchinterval()
-        self._froze = gc.get_freeze_count() == 0  # what others keep from the collector is theirs to give back
+        self._froze = gc.get_freeze_count() == 0  # objects frozen by other code stay frozen
         if self._froze:
             gc.freeze()
         gc.enable()

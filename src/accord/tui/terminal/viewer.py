@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def viewer() -> list[str] | None:
-    """The command that opens files; None if there is no display."""
+    """Return the command that opens files; None if there is no display."""
     if sys.platform == "darwin":
         return ["open"]
     if sys.platform == "win32":

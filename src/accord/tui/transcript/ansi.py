@@ -19,7 +19,7 @@ _CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f\u2028\u202
 
 
 def printed_lines(text: str, most: int = MAX_LINES) -> tuple[list[Text], int]:
-    """The last lines of a text, and how many were left out before them. Overwritten lines have their final text."""
+    """Return the last lines of a text, overwritten ones in their final state, and how many lines come before them."""
     skipped = 0
     if len(text) > MAX_CHARACTERS:
         skipped = text.count("\n", 0, len(text) - MAX_CHARACTERS)
@@ -37,7 +37,7 @@ def printed_lines(text: str, most: int = MAX_LINES) -> tuple[list[Text], int]:
 
 
 def _last_lines(text: str, most: int) -> int:
-    """The offset at which the last `most` lines start."""
+    """Return the offset at which the last `most` lines start."""
     at = len(text)
     for _ in range(most):
         at = text.rfind("\n", 0, at)

@@ -1,4 +1,4 @@
-"""Cache of rendered blocks, one per timeline item: rendered on demand, evicted when not seen lately."""
+"""Cache of rendered blocks, one per timeline item: rendered on demand, evicted when least recently used."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class BlockCache:
         self._blocks.clear()
 
     def extend(self) -> None:
-        """Take in items that were appended to the timeline, with an estimated height."""
+        """Add items that were appended to the timeline, with an estimated height."""
         width = max(self.context.width, 10)
         for index in range(len(self.heights), len(self.timeline)):
             item = self.timeline[index]
@@ -64,7 +64,7 @@ class BlockCache:
     # -- blocks
 
     def get(self, index: int) -> Block:
-        """The block of an item, created if necessary."""
+        """Return the block of an item, created if necessary."""
         block = self._blocks.get(index)
         if block is None:
             item = self.timeline[index]
@@ -75,7 +75,7 @@ class BlockCache:
         return block
 
     def peek(self, index: int) -> Block | None:
-        """The block of an item if it is cached; doesn't count as a use."""
+        """Return the block of an item if it is cached; doesn't count as a use."""
         return self._blocks.get(index)
 
     def lines(self, index: int) -> list[Strip]:
@@ -87,7 +87,7 @@ class BlockCache:
         return block.lines
 
     def cached_lines(self, index: int) -> list[Strip] | None:
-        """The lines of an item if its block is cached."""
+        """Return the lines of an item if its block is cached."""
         return self._blocks[index].lines if index in self._blocks else None
 
     def touch(self, index: int) -> None:
@@ -142,7 +142,7 @@ class BlockCache:
     # -- long messages whose middle isn't rendered yet
 
     def lines_without_gap(self, index: int, row: int, count: int) -> list[Strip]:
-        """The lines of an item with `count` lines below `row` free of a gap, if a few fills achieve that."""
+        """Return the lines of an item with `count` lines below `row` free of a gap, if a few fills achieve that."""
         lines, block = self.lines(index), self.get(index)
         for _ in range(_MAX_FILLS):
             if (
@@ -155,7 +155,7 @@ class BlockCache:
         return lines
 
     def row_below_gap(self, index: int, row: int, count: int) -> int:
-        """The position of line `row` of an item once `count` lines above it are free of a gap."""
+        """Return the position of line `row` of an item once `count` lines above it are free of a gap."""
         block = self._blocks.get(index)
         for _ in range(_MAX_FILLS):
             if block is None or block.skipped_part is None or not row - count <= block.skipped_part.row < row:

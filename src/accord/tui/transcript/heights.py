@@ -41,7 +41,7 @@ class Heights:
             place += place & -place
 
     def before(self, index: int) -> int:
-        """The line at which an item starts: the sum of all heights before it."""
+        """Return the line at which an item starts: the sum of all heights before it."""
         total = 0
         while index > 0:
             total += self._tree[index]
@@ -49,7 +49,7 @@ class Heights:
         return total
 
     def find(self, line: int) -> tuple[int, int]:
-        """The item at a line, and the line within it. Past the end: the last line of the last item."""
+        """Return the item at a line, and the line within it. Past the end: the last line of the last item."""
         if not self._each:
             return 0, 0
         place, step = 0, 1 << (len(self._each).bit_length() - 1)

@@ -15,7 +15,7 @@ _SHOWS_HINTS = ("tool", "subagent")
 
 
 class ItemSelection:
-    """Knows which item is selected, and scrolls it into view."""
+    """Tracks the selected item, and scrolls it into view."""
 
     def __init__(self, view: TranscriptView) -> None:
         self._view = view
@@ -43,7 +43,7 @@ class ItemSelection:
         return next(rows, 0)
 
     def update_chosen(self) -> None:
-        """Tell the blocks which item is selected: some show key hints then."""
+        """Pass the selected item to the blocks, some of which then show key hints."""
         item, context = self.item if self._view.has_focus else None, self._view.context
         key = key_of(item, 0) if item is not None else None
         before, context.chosen = context.chosen, key
@@ -84,12 +84,12 @@ class ItemSelection:
         self.index = self._find_last_whole() if self._layout.timeline else None
 
     def forget_if_following(self) -> None:
-        """The user enters the view: while it follows the agent, they mean its latest item, not an older selection."""
+        """Forget the selection when the user enters a view that follows the agent: they mean its latest item."""
         if self._layout.following:
             self.index = None
 
     def _find_last_whole(self) -> int:
-        """The last item that is entirely visible; the last visible one if there is none, or if the end is in view."""
+        """Return the last entirely visible item; the last visible one if there is none, or if the end is in view."""
         layout = self._layout
         last = max(layout.visible_items(), default=0)
         rows = sum(index == last for _, index in layout.visible_lines)

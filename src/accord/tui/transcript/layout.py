@@ -97,7 +97,7 @@ class Layout:
         return bool(self._items_behind())
 
     def _items_behind(self) -> list[int]:
-        """The visible items that haven't been rendered to their end yet."""
+        """Return the visible items that haven't been rendered to their end yet."""
         return [index for index in self.visible_items() if (block := self.blocks.peek(index)) and block.behind]
 
     def redraw(self, blocks: Collection[Block]) -> None:
@@ -130,7 +130,7 @@ class Layout:
         self.blocks.evict(self.visible_items())
 
     def visible_items(self) -> set[int]:
-        """The indices of the items in the window."""
+        """Return the indices of the items in the window."""
         return {index for _, index in self.visible_lines}
 
     def scrollbar(self) -> tuple[int, int]:
@@ -145,7 +145,7 @@ class Layout:
     # -- scrolling
 
     def _up(self, index: int, row: int, count: int) -> tuple[int, int]:
-        """The position `count` lines above another."""
+        """Return the position `count` lines above another."""
         row = self.blocks.row_below_gap(index, row, count)
         while count > row:
             if index == 0:
@@ -156,7 +156,7 @@ class Layout:
         return index, row - count
 
     def _down(self, index: int, row: int, count: int) -> tuple[int, int]:
-        """The position `count` lines below another."""
+        """Return the position `count` lines below another."""
         while index < len(self.heights):
             left = len(self.blocks.lines_without_gap(index, row, count + 1)) - row
             if count < left:

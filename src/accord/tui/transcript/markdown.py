@@ -41,7 +41,7 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 
 
 def _footnote(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """A rule of the parser: a paragraph that begins with `[^1]:` is a footnote, not the definition of a link."""
+    """Parse a paragraph that begins with `[^1]:` as a footnote, not as the definition of a link."""
     begin = state.bMarks[start] + state.tShift[start]
     label = _FOOTNOTE.match(state.src, begin, state.eMarks[start])
     if label is None or state.src[label.end() : label.end() + 1] != ":" or state.is_code_block(start):
@@ -301,14 +301,14 @@ _STYLES = {"strong": Style(bold=True), "em": Style(italic=True), "s": Style(stri
 
 
 def paragraph(tokens: list[Token], text_styles: TextStyles) -> Text | None:
-    """The text of a simple paragraph; None for any other block. Much faster than Rich's Markdown."""
+    """Render a simple paragraph; return None for any other block. Much faster than Rich's Markdown."""
     if len(tokens) != 3 or tokens[0].type != "paragraph_open":
         return None
     return _inline(tokens[1].children or (), text_styles)
 
 
 def first_line(source: str, text_styles: TextStyles) -> Text:
-    """The first line of a text, without the marks of Markdown."""
+    """Return the first line of a text, without Markdown syntax."""
     source = source.strip().partition("\n")[0]
     inline = next((token for token in _parser.parse(source) if token.type == "inline"), None)
     words = _inline(inline.children or (), text_styles) if inline is not None else None
@@ -316,7 +316,7 @@ def first_line(source: str, text_styles: TextStyles) -> Text:
 
 
 def _inline(children: Iterable[Token], text_styles: TextStyles) -> Text | None:
-    """A text with simple styles; None if it has links or anything else that isn't simple."""
+    """Return a text with simple styles; None if it has links or anything else that isn't simple."""
     words = Text()
     styles = [Style.null()]
     for child in children:

@@ -44,7 +44,7 @@ class MouseSelection:
     # -- the selection
 
     def text(self) -> str | None:
-        """The selected text; None when nothing is selected."""
+        """Return the selected text; None when nothing is selected."""
         from accord.tui.transcript.text_selection import selected_text
 
         self.relocate()
@@ -70,7 +70,7 @@ class MouseSelection:
         view.refresh()
 
     def cells(self) -> dict[int, tuple[int, int]]:
-        """The selected range of cells for each row of the window."""
+        """Return the selected range of cells for each row of the window."""
         self.relocate()
         if self.current is None:
             return {}
@@ -79,7 +79,7 @@ class MouseSelection:
         return selected_cells(self._view.timeline_layout, self._rows(), self.current)
 
     def highlight(self, line: Strip, span: tuple[int, int]) -> Strip:
-        """A line of the window with a range of cells shown as selected."""
+        """Return a line of the window with a range of cells shown as selected."""
         from accord.tui.transcript.text_selection import highlight
 
         return highlight(line, *span, self.highlight_style())
@@ -150,7 +150,7 @@ class MouseSelection:
             self._was_following = False
 
     def on_scrolled(self) -> None:
-        """The lines below the pointer have moved: extend the selection to it during a drag."""
+        """Extend the selection to the pointer during a drag, because the lines below it have moved."""
         if self._is_dragging:
             self._was_following = False
             self._drag()
@@ -173,7 +173,7 @@ class MouseSelection:
             self._stop_scrolling()
 
     def _relocate_start(self, pressed: Position) -> Position:
-        """The start of the drag, which moves when items above it are rendered again."""
+        """Return the start of the drag, which moves when items above it are rendered again."""
         if self.current is None:
             return pressed
         ends = (self.current.first.place, self.current.last.place)
@@ -222,7 +222,7 @@ class MouseSelection:
     # -- positions
 
     def _rows(self) -> list[tuple[int, int]]:
-        """The item and line shown in each row of the window."""
+        """Return the item and line shown in each row of the window."""
         rows: list[tuple[int, int]] = []
         top, row = self._view.timeline_layout.top
         for _, index in self._view.timeline_layout.visible_lines:

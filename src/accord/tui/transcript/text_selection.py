@@ -63,7 +63,7 @@ class TextSelection(NamedTuple):
 
 
 def split_parts(line: Strip, side: int) -> Iterator[tuple[Segment, bool]]:
-    """The segments of a line, each with whether it is selectable text. In a side-by-side diff, only one column is."""
+    """Return the segments of a line, and whether each is selectable. In a side-by-side diff, only one column is."""
     has_columns = any(edge_of(segment) == "middle" for segment in line)
     column = 0
     for segment in line:
@@ -73,7 +73,7 @@ def split_parts(line: Strip, side: int) -> Iterator[tuple[Segment, bool]]:
 
 
 def find_side(line: Strip, cell: int) -> int:
-    """The column of a side-by-side diff that a cell is in."""
+    """Return the column of a side-by-side diff that a cell is in."""
     start = 0
     for segment in line:
         start += segment.cell_length
@@ -83,7 +83,7 @@ def find_side(line: Strip, cell: int) -> int:
 
 
 def line_text(line: Strip, side: int) -> str:
-    """The selectable text of a line."""
+    """Return the selectable text of a line."""
     text = "".join(segment.text for segment, is_text in split_parts(line, side) if is_text)
     return "" if _is_image(text) else text.rstrip()
 
@@ -98,7 +98,7 @@ def _is_image(text: str) -> bool:
 
 
 def find_character(line: Strip, cell: int, side: int) -> int:
-    """The index of the character at a cell: 0 to the left of the text, one past the last to its right."""
+    """Return the index of the character at a cell: 0 to the left of the text, one past the last to its right."""
     start = count = 0
     length = len(line_text(line, side))
     for segment, is_text in split_parts(line, side):
@@ -114,7 +114,7 @@ def find_character(line: Strip, cell: int, side: int) -> int:
 
 
 def find_cells(line: Strip, start: int, end: int, side: int) -> tuple[int, int]:
-    """The range of cells that some characters of a line occupy."""
+    """Return the range of cells that some characters of a line occupy."""
     cell = count = 0
     begin = finish = -1
     for segment, is_text in split_parts(line, side):
@@ -224,7 +224,7 @@ def _find_anchor(layout: Layout, anchor: Anchor, side: int) -> Anchor | None:
 def selected_cells(
     layout: Layout, rows: Sequence[tuple[int, int]], selection: TextSelection
 ) -> dict[int, tuple[int, int]]:
-    """The selected cells by row of the window. `rows` has the item and line of each row."""
+    """Return the selected cells by row of the window. `rows` has the item and line of each row."""
     found = {}
     first, last = selection.first.place, selection.last.place
     for y, (index, row) in enumerate(rows):
@@ -242,7 +242,7 @@ def selected_cells(
 
 
 def selected_text(layout: Layout, selection: TextSelection) -> str:
-    """The text of a selection, with wrapped lines joined again."""
+    """Return the text of a selection, with wrapped lines joined again."""
     first, last = selection.first.place, selection.last.place
     parts = []
     for index in range(first.item, last.item + 1):
@@ -291,7 +291,7 @@ class _Source:
         edges = sum(segment.cell_length for segment, is_text in split_parts(above, self._side) if not is_text)
         room = self._block.context.width + GUTTER - edges
         if cell_len(left) + cell_len(right.split(" ", 1)[0]) < room - 1:
-            return None  # the next word would have fit: the author broke the line here
+            return None  # the next word would have fit, so the line break is the author's
         if self._text is None:
             self._text = _MARKUP.sub("", self._block.text())
         left, right = _MARKUP.sub("", left)[-_OVERLAP:].lstrip(), _MARKUP.sub("", right)[:_OVERLAP].rstrip()

@@ -285,7 +285,7 @@ class TranscriptView(FocusKeys, Widget, can_focus=True):
     # -- selected text
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """The selected text, for Textual's copy action."""
+        """Return the selected text, for Textual's copy action."""
         text = self.mouse_selection.text()
         return None if text is None else (text, "\n")
 

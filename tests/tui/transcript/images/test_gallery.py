@@ -240,7 +240,7 @@ async def test_an_image_that_is_no_longer_needed_is_not_sent(monkeypatch: pytest
     assert len(list_commands(wall.written)) <= 2 * len(wall.gallery._kept)
 
 
-async def test_a_terminal_that_cannot_be_asked_gets_no_pictures() -> None:
+async def test_a_failed_detection_disables_images() -> None:
     wall = Wall()
 
     def fail() -> ImageSupport:

@@ -48,7 +48,7 @@ def test_the_size_is_known_in_all_kinds_of_webp() -> None:
     assert head_of(encode_image("WEBP", (37, 53), (1, 2, 3, 4), exif=b"Exif\0\0")) == Head("webp", 37, 53)
 
 
-def test_the_size_of_a_photograph_is_found_behind_what_the_camera_wrote() -> None:
+def test_the_size_of_a_photograph_is_found_after_its_metadata() -> None:
     exif = Pillow.Exif()
     exif[0x010E] = "a long tale of where this was " * 1000
     assert head_of(encode_image("JPEG", (640, 480), exif=exif)) == Head("jpeg", 640, 480)
@@ -70,7 +70,7 @@ def test_data_that_is_not_an_image_has_no_size(data: str) -> None:
     assert head_of(data) is None
 
 
-def test_an_image_that_would_unpack_to_gigabytes_is_not_drawn() -> None:
+def test_an_image_that_would_take_gigabytes_is_not_drawn() -> None:
     assert head_of(bomb(60_000, 60_000)) is None
     assert head_of(bomb(4000, 4000)) is not None and head_of(bomb(4000, 4001)) is None
     assert head_of(bomb(0, 10)) is None
@@ -103,7 +103,7 @@ def test_two_pixels_are_one_character() -> None:
     assert inks(lines[1]) == [("#ff0000", "#ff0000", 2), ("#0000ff", "#0000ff", 2)]
 
 
-def test_what_is_transparent_shows_the_ground() -> None:
+def test_transparent_pixels_show_the_background() -> None:
     [line] = decode.as_blocks(encode_image(size=(3, 2), colour=(255, 0, 0, 0)), 3, 1, (16, 17, 18), GROUND)
     assert inks(line) == [("#101112", "#101112", 3)]
 
@@ -114,14 +114,14 @@ def test_a_256_colour_terminal_gets_256_colours() -> None:
     assert style is not None and style.color is not None and style.color.number == 196
 
 
-def test_greys_finer_than_a_screen_shows_are_shown() -> None:
+def test_16_bit_greys_are_shown() -> None:
     file = io.BytesIO()
     Pillow.new("I;16", (4, 2), 0x8080).save(file, "PNG")
     [line] = decode.as_blocks(base64.b64encode(file.getvalue()).decode(), 4, 1, (0, 0, 0), GROUND)
     assert inks(line) == [("#808080", "#808080", 4)]
 
 
-def test_data_in_lines_is_read_too() -> None:
+def test_base64_with_line_breaks_is_decoded() -> None:
     data = encode_image(size=(64, 64), colour="#00ff00")
     broken = "\n".join(data[at : at + 20] for at in range(0, len(data), 20))
     assert head_of(broken) == Head("png", 64, 64)
@@ -224,7 +224,7 @@ def test_an_image_is_sent_in_pieces_that_request_no_reply() -> None:
     assert base64.b64decode("".join(each[2] for each in found if each)) == png
 
 
-def test_tmux_hands_through_what_is_for_the_terminal() -> None:
+def test_commands_are_wrapped_for_tmux() -> None:
     [piece] = kitty.encode_upload(7, b"x", 1, 1, in_tmux=True)
     assert piece.startswith("\x1bPtmux;\x1b\x1b_G") and piece.endswith("\x1b\x1b\\\x1b\\")
 
@@ -281,7 +281,7 @@ def test_the_image_method_follows_the_setting_and_the_terminal(
         ("", "blocks"),
     ],
 )
-def test_in_tmux_it_is_what_tmux_is_shown_in_that_counts(answer: str, expected: str) -> None:
+def test_in_tmux_the_outer_terminal_decides(answer: str, expected: str) -> None:
     environment = {"TERM": "tmux-256color", "TMUX": "/tmp/tmux,1,0", "KITTY_WINDOW_ID": "1"}
     found = detect_support("auto", "truecolor", environment, lambda: answer)
     assert (found.kind, found.in_tmux) == (expected, expected == "graphics")

@@ -15,24 +15,24 @@ from accord.tui.transcript.blocks.base import Block
 
 
 def render_attachment(piece: Piece, block: Block) -> list[Strip]:
-    """The name of an attachment, and below it the image, if it can be shown."""
+    """Render the name of an attachment, and below it the image, if it can be shown."""
     return [render_name(piece, block), *render_image(piece, block)]
 
 
 def render_image(piece: Piece, block: Block) -> list[Strip]:
-    """The lines of an image as far as it is decoded. Its block is touched when there is more."""
+    """Render an image as far as it is decoded. Its block is touched when there is more."""
     gallery = block.context.gallery
     return gallery.lines(piece, block) if gallery is not None and isinstance(piece, Image) else []
 
 
 def images_of(item: object) -> list[Image]:
-    """The images in a timeline item."""
+    """Return the images in a timeline item."""
     pieces = item.pieces if isinstance(item, Message) else item.content if isinstance(item, ToolCall) else []
     return [piece for piece in pieces if isinstance(piece, Image)]
 
 
 def render_name(piece: Piece, block: Block) -> Strip:
-    """One line with the name of an attachment."""
+    """Render one line with the name of an attachment."""
     text_styles = block.text_styles
     icon, name, about = _about(piece)
     parts = [(f"{icon} ", text_styles.dim), (one_line(name, max(block.width - 30, 20)), text_styles.strong)]

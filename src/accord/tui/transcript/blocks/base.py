@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 GUTTER = 2
 """Columns at the left of every line: a bar whose color shows the speaker, and a space."""
 NO_RESULT_MARK = "◇"
-"""Mark of a tool call or subagent that isn't running any more, and whose end the agent never reported."""
+"""Mark of a tool call or subagent that no longer runs, although the agent never reported its end."""
 EDGE, MIDDLE = Style(meta={"edge": "side"}), Style(meta={"edge": "middle"})
 """Styles that mark decoration at the side of text, or between two columns: it isn't copied with the text."""
 
@@ -50,7 +50,7 @@ class BlockContext:
     stop_hint: Callable[[ToolCall | Subagent], str] = lambda item: ""
     """The key hint for stopping a tool call or a subagent; empty when it can't be stopped."""
     is_unfinished: Callable[[ToolCall | Subagent], bool] = lambda item: False
-    """Whether a tool call or a subagent isn't running any more, but the agent never reported its end."""
+    """Whether a tool call or a subagent no longer runs, although the agent never reported its end."""
     subagent_messages: Callable[[Subagent], list[tuple[bool, str]]] = lambda child: []
     """The messages to a subagent (True) and from it (False)."""
     chosen: tuple[str, str] | None = None
@@ -114,7 +114,7 @@ class Block(ABC):
         return None
 
     def share_at(self, row: int) -> float:
-        """The share of the block above a line, from 0 to 1."""
+        """Return the share of the block above a line, from 0 to 1."""
         return row / max(self.size, 1)
 
     def touch(self) -> None:
@@ -137,10 +137,10 @@ class Block(ABC):
 
     @abstractmethod
     def text(self) -> str:
-        """The text to copy."""
+        """Return the text to copy."""
 
     def whole(self) -> str:
-        """The complete text, for the user's editor."""
+        """Return the complete text, for the user's editor."""
         return self.text()
 
     # -- for subclasses
@@ -159,7 +159,7 @@ class Block(ABC):
         return [Strip([edge, *line]) for line in lines]
 
     def blank(self) -> list[Strip]:
-        """The gap above; in screen reader mode it names the speaker."""
+        """Return the gap above; in screen reader mode it names the speaker."""
         if self.context.names_speakers and self.speaker and self.gap:
             return [
                 Strip([Segment(f"{'':{GUTTER}}{self.speaker}", self.text_styles.base + self.text_styles.strong + EDGE)])

@@ -44,7 +44,7 @@ class Row(NamedTuple):
 
 
 def rows_of(change: FileChange, context: int = CONTEXT) -> list[Row] | None:
-    """The rows of one file's change; None when its texts are unknown or too long to compare."""
+    """Return the rows of one file's change; None when its texts are unknown or too long to compare."""
     if change.old_text is None and change.new_text is None:
         return None
     if len(change.old_text or "") + len(change.new_text or "") > MAX_READ:
@@ -94,7 +94,7 @@ def _change_rows(old: Sequence[str], new: Sequence[str], gone: tuple[int, int], 
 
 
 def _marks(old: str, new: str) -> tuple[tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]]:
-    """The ranges of differing words in two lines; empty when the lines have too little in common."""
+    """Return the ranges of differing words in two lines; empty when the lines have too little in common."""
     if len(old) + len(new) > 2000:
         return (), ()
     before, after = _WORDS.findall(old), _WORDS.findall(new)
@@ -117,7 +117,7 @@ def _place(words: Sequence[str], begin: int, end: int) -> list[tuple[int, int]]:
 
 
 def rows_of_patch(patch: str) -> Iterator[tuple[str, list[Row]]]:
-    """The files of a Git patch, each with its name and rows."""
+    """Return the files of a Git patch, each with its name and rows."""
     name, old, new = "", 0, 0
     rows: list[Row] = []
     is_inside = False
@@ -148,7 +148,7 @@ def rows_of_patch(patch: str) -> Iterator[tuple[str, list[Row]]]:
 
 
 def _name_in_header(pair: str) -> str:
-    """The file named by a `diff --git` header, which names it twice, usually as `a/…` and `b/…`."""
+    """Return the file named by a `diff --git` header, which names it twice, usually as `a/…` and `b/…`."""
     _, is_git, name = pair.rpartition(" b/")
     half = len(pair) // 2
     return name if is_git else pair[:half] if pair[:half] == pair[half + 1 :] else pair.rpartition(" ")[2]

@@ -15,7 +15,7 @@ Key = tuple[str, str]
 
 
 def key_of(item: TimelineItem, index: int) -> Key:
-    """The key of an item. Notices have no id and never change, so their index is used."""
+    """Return the key of an item. Notices have no id and never change, so their index is used."""
     if isinstance(item, Message):
         return item.role, item.id
     if isinstance(item, ToolCall):
@@ -51,7 +51,7 @@ def block_for(item: TimelineItem, before: TimelineItem | None, context: BlockCon
 
 
 def _gap_between(before: TimelineItem | None, call: ToolCall) -> int:
-    """Calls that are one line each form a list; those with a diff or output below them stand apart."""
+    """Return the gap above a call: none between one-line calls, one line around those with a diff or output."""
     is_list = isinstance(before, ToolCall) and not _is_tall(before) and not _is_tall(call)
     return 0 if is_list else 1
 

@@ -31,12 +31,12 @@ class SkippedPart(NamedTuple):
 
 
 def text_of_piece(piece: Piece) -> str | None:
-    """The text of a piece; None for other content."""
+    """Return the text of a piece; None for other content."""
     return piece if isinstance(piece, str) else piece.text if isinstance(piece, TextContent) else None
 
 
 def between(pieces: list[Piece], start: Position, end: Position) -> str:
-    """The text from one position to another; requires that all pieces are text."""
+    """Return the text from one position to another; requires that all pieces are text."""
     if start[0] == end[0]:
         return (text_of_piece(pieces[start[0]]) or "")[start[1] : end[1]] if start[0] < len(pieces) else ""
     parts = [text_of_piece(piece) or "" for piece in pieces[start[0] : end[0]]]
@@ -47,7 +47,7 @@ def between(pieces: list[Piece], start: Position, end: Position) -> str:
 
 
 def onwards(pieces: list[Piece], place: Position, most: int) -> tuple[str, Position]:
-    """Up to `most` characters of text after a position, ending before other content; with the end position."""
+    """Return up to `most` characters after a position, ending before other content, and the end position."""
     index, inside = place
     parts = []
     while index < len(pieces) and most > 0 and (text := text_of_piece(pieces[index])) is not None:
@@ -61,7 +61,7 @@ def onwards(pieces: list[Piece], place: Position, most: int) -> tuple[str, Posit
 
 
 def back(pieces: list[Piece], place: Position, count: int) -> Position:
-    """The position `count` characters before another."""
+    """Return the position `count` characters before another."""
     index, inside = place
     while count > inside:
         count -= inside
@@ -91,7 +91,8 @@ def _cut(text: str, at: int) -> int:
 
 
 def fence_in(text: str, fence: str = "") -> str:
-    """The opening line of the code block, or the first two lines of the table, that is open at the end of a text.
+    """Return the start of what is open at the end of a text: the first line of a code block, or two lines of a table.
+
     `fence` is what is open at its start."""
     table, code = (fence, "") if "\n" in fence else ("", fence)
     for found in _MARK.finditer(text):
@@ -105,7 +106,7 @@ def fence_in(text: str, fence: str = "") -> str:
 
 
 def _table_in(text: str, table: str) -> str:
-    """The first two lines of the table that a text ends in; empty if its last line isn't a table row."""
+    """Return the first two lines of the table that a text ends in; empty if its last line isn't a table row."""
     begin = len(text)
     if not text.endswith("\n"):
         return table if not text else ""

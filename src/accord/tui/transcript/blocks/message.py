@@ -118,7 +118,7 @@ class AgentBlock(Block):
         return lines
 
     def _add_image(self, piece: Piece, row: int) -> list[Strip]:
-        """The lines of an image, which may change once it is decoded."""
+        """Add an image and return its lines, which may change once it is decoded."""
         if not isinstance(piece, Image) or len(self._images) >= MAX_IMAGES:
             return []
         self._images.append(PlacedImage(row, piece, render_image(piece, self)))

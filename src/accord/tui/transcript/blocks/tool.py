@@ -76,21 +76,21 @@ class ToolBlock(Block):
 
     @property
     def ticks(self) -> bool:
-        return self._is_at_work or self._is_running
+        return self._is_active or self._is_running
 
     @property
-    def _is_untold(self) -> bool:
-        """Return whether it isn't running any more, though the agent never reported its end."""
+    def _has_no_result(self) -> bool:
+        """Whether it isn't running any more, though the agent never reported its end."""
         return not self.call.is_final and self.context.is_unfinished(self.call)
 
     @property
-    def _is_at_work(self) -> bool:
-        return not self.call.is_final and not self._is_untold
+    def _is_active(self) -> bool:
+        return not self.call.is_final and not self._has_no_result
 
     @property
     def _status(self) -> str:
         """Its status as text."""
-        return NO_RESULT if self._is_untold else self.call.status.replace("_", " ")
+        return NO_RESULT if self._has_no_result else self.call.status.replace("_", " ")
 
     @property
     def can_open(self) -> bool:
@@ -104,7 +104,7 @@ class ToolBlock(Block):
         self._ends = {item.terminal_id: last(item.terminal_id) for item in self._terminals}
         lines = [*self.blank(), *self.margin([self._head()])]
         if self.is_open:
-            lines += self._below(self._everything())
+            lines += self._below(self._render_details())
         elif self.is_open is None:
             lines += self._below(self._preview())
         if self.context.chosen == ("tool", self.call.id) and (hint := self.context.stop_hint(self.call)):
@@ -132,7 +132,7 @@ class ToolBlock(Block):
         return "\n".join(parts)
 
     def whole(self) -> str:
-        """Its text, input and output."""
+        """Return its text, input and output."""
         parts = [self.text()]
         for title, value in (("input", self.call.raw_input), ("output", self.call.raw_output)):
             if value not in _NOTHING and not (title == "output" and self._shows_value(value)):
@@ -150,12 +150,12 @@ class ToolBlock(Block):
             "in progress": text_styles.accent,
             NO_RESULT: text_styles.warn,
         }.get(self._status, text_styles.dim)
-        mark = NO_RESULT_MARK if self._is_untold else STATUSES.get(call.status, "?")
+        mark = NO_RESULT_MARK if self._has_no_result else STATUSES.get(call.status, "?")
         exit_status = self._exit_status if call.is_final and not self.is_open else ""
         if self._exit_status and call.status == "completed":  # the call has worked, its command hasn't
             mark, style = STATUSES["failed"], text_styles.bad
-        says_untold = [NO_RESULT] if self._is_untold and not self.context.names_speakers else []
-        about = ", ".join(filter(None, [self._elapsed(), exit_status, *says_untold]))
+        no_result = [NO_RESULT] if self._has_no_result and not self.context.names_speakers else []
+        about = ", ".join(filter(None, [self._elapsed(), exit_status, *no_result]))
         fold = "▾ " if self.is_open else "▸ "
         tail = f"  {about}" if about else ""
         if self.context.names_speakers:
@@ -181,7 +181,7 @@ class ToolBlock(Block):
         return f"signal {one_line(str(failed.signal), 20)}" if failed.signal else f"exit status {failed.code}"
 
     def _title(self, most: int | None = None) -> str:
-        """Its title, truncated to the room there is."""
+        """Return its title, truncated to the room there is."""
         return one_line(self.call.title or self.call.name or self.call.kind, most or max(self.width - 18, 10))
 
     def _elapsed(self) -> str:
@@ -195,9 +195,9 @@ class ToolBlock(Block):
     # -- the lines below it
 
     def _preview(self) -> list[Strip]:
-        """The diff, the last lines of a running command, or the last line of a failed one."""
+        """Return the diff, the last lines of a running command, or the last line of a failed one."""
         failed = (
-            last_error_line(self.call, self._ends.values()) if not self._is_at_work and not self._is_running else None
+            last_error_line(self.call, self._ends.values()) if not self._is_active and not self._is_running else None
         )
         if failed is not None and not self.call.diffs:
             return self._end() or self.text_styles.draw(failed, self.width)[:1]
@@ -206,7 +206,7 @@ class ToolBlock(Block):
         if self.call.diffs:
             lines = [line for item in self.call.diffs for line in self._diff(item)]
             return self._truncate_lines(lines, PREVIEW)
-        if self._is_at_work or self._is_running:
+        if self._is_active or self._is_running:
             lines = [line for item in self._terminals for line in self._shell(item)]
             return lines[-PREVIEW:]
         if lines := self._end():
@@ -215,12 +215,12 @@ class ToolBlock(Block):
 
     @property
     def _is_asked(self) -> bool:
-        """Return whether a permission request about it is open, which shows the changes."""
+        """Whether a permission request about it is open, which shows the changes."""
         span = self.context.spans.get(self.call.id)
         return span is not None and span.asked is not None and span.ended is None and not self.call.is_final
 
     def _end(self) -> list[Strip]:
-        """The last lines of a command's output."""
+        """Return the last lines of a command's output."""
         rows, skipped = end_of_output(self.call, self._ends.values(), END_LINES + 1)
         if skipped and len(rows) > END_LINES:  # a note about one line would take as much room as the line
             rows, skipped = rows[1:], skipped + 1
@@ -236,10 +236,10 @@ class ToolBlock(Block):
 
     @property
     def _is_running(self) -> bool:
-        """Return whether a command of it is still running, even if the call has ended."""
+        """Whether a command of it is still running, even if the call has ended."""
         return any(printed is not None and printed.is_running for printed in self._ends.values())
 
-    def _everything(self) -> list[Strip]:
+    def _render_details(self) -> list[Strip]:
         text_styles, call = self.text_styles, self.call
         lines: list[Strip] = []
         lines += [

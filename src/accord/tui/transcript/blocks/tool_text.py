@@ -37,7 +37,7 @@ def as_json(value: Any, *, clip: bool = True, flat: bool = False) -> str:
 
 
 def words_of(value: Any) -> Iterator[str]:
-    """The strings and numbers in a value, without field names, zeros and booleans."""
+    """Return the strings and numbers in a value, without field names, zeros and booleans."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, (int, float)) and not isinstance(value, bool) and value:
@@ -89,7 +89,7 @@ def split_command(value: Any) -> ToolInput:
 
 
 def last_error_line(call: ToolCall, terminals: Iterable[CommandOutput | None]) -> Text | None:
-    """The last line of a failed call's output; None if it didn't fail or printed nothing."""
+    """Return the last line of a failed call's output; None if it didn't fail or printed nothing."""
     ends = [each for each in terminals if each is not None]
     has_failed = any(each.exit is not None and each.exit.code != 0 for each in ends)
     if not has_failed and call.status != "failed":
@@ -108,7 +108,7 @@ def last_error_line(call: ToolCall, terminals: Iterable[CommandOutput | None]) -
 
 
 def _error_texts(value: Any) -> list[str]:
-    """The error messages in a raw output."""
+    """Return the error messages in a raw output."""
     found = [value.get(name) for name in _WHYS] if isinstance(value, dict) else [value]
     return [each for each in found if isinstance(each, str)]
 
@@ -128,7 +128,7 @@ class OutputEnd(NamedTuple):
 
 
 def end_of_output(call: ToolCall, terminals: Iterable[CommandOutput | None], most: int) -> OutputEnd:
-    """The last lines that a command printed: to its terminal, or as the agent reports them."""
+    """Return the last lines that a command printed: to its terminal, or as the agent reports them."""
     for each in reversed([each for each in terminals if each is not None]):
         rows, skipped = printed_lines(each.text, most)
         if any(row.plain.strip() for row in rows):
@@ -154,7 +154,7 @@ def _without_blank_ends(rows: list[Text]) -> list[Text]:
 
 
 def with_operations(diff: Diff, call: ToolCall) -> Diff:
-    """Say which changes are moves and deletions, if only the call tells: version 1 has no field for that."""
+    """Mark moves and deletions that only the kind of the call shows: version 1 has no field for them."""
     if call.kind not in ("move", "delete") or any(each.operation not in ("add", "modify") for each in diff.changes):
         return diff
     places = [location.path for location in call.locations]

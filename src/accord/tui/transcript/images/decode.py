@@ -63,7 +63,7 @@ def as_blocks(
 
 
 def as_png(data: str, width: int, height: int) -> bytes:
-    """The image as a PNG of at most `width` × `height` pixels."""
+    """Encode an image as a PNG of at most `width` × `height` pixels."""
     from PIL import Image
 
     picture = _decode(data, width, height)
@@ -87,7 +87,7 @@ def _bytes(data: str) -> bytes:
 
 
 def _decode(data: str, width: int, height: int) -> Image:
-    """The first frame of an image, rotated upright, with transparency, scaled to fit."""
+    """Decode the first frame of an image: rotated upright, with transparency, scaled to fit."""
     from PIL import Image, ImageOps
 
     with Image.open(io.BytesIO(_bytes(data)), formats=FORMATS) as file:

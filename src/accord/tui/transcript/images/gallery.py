@@ -61,7 +61,7 @@ class Gallery:
         self._closed = False
 
     def lines(self, image: Image, block: Block) -> list[Strip]:
-        """The lines of an image in a block as far as known: the same list until they change."""
+        """Return the lines of an image in a block as far as known: the same list until they change."""
         if self._closed or self._support is OFF or len(image.data) > MAX_ENCODED:
             return []
         if self._support is None:
@@ -170,7 +170,7 @@ class Gallery:
 
 
 def fit_size(head: Head, most: int, cell: tuple[float, float]) -> tuple[int, int]:
-    """The columns and rows of an image: never more than it has pixels for."""
+    """Return the columns and rows of an image: never more than it has pixels for."""
     wide, high = cell
     scale = min(1.0, most * wide / head.width, ROWS * high / head.height)
     columns, rows = round(head.width * scale / wide), round(head.height * scale / high)

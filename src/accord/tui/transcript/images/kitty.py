@@ -26,7 +26,7 @@ _COUNT = "".join(chr(int(code, 16)) for code in _CODES.split())
 
 
 def encode_upload(number: int, png: bytes, columns: int, rows: int, *, in_tmux: bool) -> Iterator[str]:
-    """The commands that send an image to be fitted into `columns` × `rows`; each piece must be written as a whole."""
+    """Return the commands that send an image, fitted into `columns` × `rows`; each piece must be written as a whole."""
     data = base64.b64encode(png).decode("ascii")
     pieces = [data[start : start + _CHUNK] for start in range(0, len(data), _CHUNK)] or [""]
     for place, piece in enumerate(pieces):
@@ -35,12 +35,12 @@ def encode_upload(number: int, png: bytes, columns: int, rows: int, *, in_tmux: 
 
 
 def encode_deletion(number: int, *, in_tmux: bool) -> str:
-    """The command that deletes an image."""
+    """Return the command that deletes an image."""
     return _command(f"a=d,d=I,i={number},q=2;", in_tmux)
 
 
 def encode_end(*, in_tmux: bool) -> str:
-    """The command that ends an incomplete transmission."""
+    """Return the command that ends an incomplete transmission."""
     return _command("q=2,m=0;", in_tmux)
 
 
@@ -52,7 +52,7 @@ def _command(words: str, in_tmux: bool) -> str:
 
 
 def placeholder_lines(number: int, columns: int, rows: int, base: Style) -> list[Strip]:
-    """The placeholder lines in whose place the terminal shows the image."""
+    """Return the placeholder lines in whose place the terminal shows the image."""
     red, green, blue = number >> 16 & 255, number >> 8 & 255, number & 255
     style = base + Style(color=Color.from_ansi(number) if number < 256 else Color.from_rgb(red, green, blue))
     return [

@@ -78,7 +78,7 @@ def _ask_tmux() -> str:
 
 
 def _cell() -> tuple[float, float]:
-    """The pixels per character, if the terminal reports them."""
+    """Return the pixels per character, if the terminal reports them."""
     if sys.platform != "win32":
         import fcntl
         import struct

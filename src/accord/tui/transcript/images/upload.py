@@ -27,7 +27,7 @@ class ImageUploader:
         self._deletions: list[str] = []
 
     def number(self, few_colours: bool) -> int:
-        """An image id, which is also encoded as a color. Random: other programs use the same ids."""
+        """Return an image id, which is also encoded as a color. Random: other programs use the same ids."""
         numbers = range(16, 256) if few_colours else range(0x10000, 0x1000000)
         if len(self._numbers) >= len(numbers) // 2:
             raise OverflowError("too many images")
