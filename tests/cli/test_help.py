@@ -28,7 +28,7 @@ ALL = dict(commands(accord))
 
 
 @pytest.mark.parametrize("names", ALL, ids=" ".join)
-def test_no_line_in_a_list_of_commands_is_cut(names: tuple[str, ...]) -> None:
+def test_no_line_in_a_list_of_commands_is_truncated(names: tuple[str, ...]) -> None:
     _, _, listed = ALL[names].partition("Commands:")
     assert [line for line in listed.splitlines() if line.endswith("...")] == []
 

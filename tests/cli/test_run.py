@@ -82,7 +82,7 @@ def test_the_exit_status_tells_how_the_turn_ended(accord: Accord, reason: str, s
     assert done.err == f"The agent stopped: {reason}\n"
 
 
-def test_the_reader_of_the_output_may_stop_early(accord: Accord) -> None:
+def test_the_reader_of_the_output_can_stop_early(accord: Accord) -> None:
     with accord.start("run", "--agent", agent(), "many 50000") as process:
         assert process.stdout is not None and process.stderr is not None
         assert process.stdout.readline() == "line 0\n"

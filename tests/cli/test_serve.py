@@ -35,7 +35,7 @@ def start(accord: Accord) -> Iterator[Start]:
         serving.kill()
 
 
-def test_the_banner_says_where_the_server_is_and_how_to_connect_but_not_the_token(start: Start) -> None:
+def test_the_banner_shows_the_url_and_how_to_connect_but_not_the_token(start: Start) -> None:
     serving = start("--agent", agent())
     local = serving.accord.data / "serve" / "local.json"
     assert f"accord chat {serving.url}\n" in serving.banner and f"accord connect {serving.url} " in serving.banner
@@ -51,15 +51,13 @@ def test_the_banner_says_where_the_server_is_and_how_to_connect_but_not_the_toke
     assert token not in (logs / "access.jsonl").read_text() + (logs / "audit.jsonl").read_text()
 
 
-def test_the_token_is_printed_if_asked(start: Start) -> None:
+def test_the_token_is_printed_on_request(start: Start) -> None:
     serving = start("--show-token", "--", *shlex.split(agent()))
     assert serving.token in serving.banner
     assert serving.end(signal.SIGINT).status == 0
 
 
-def test_a_client_with_a_wrong_token_or_path_gets_the_servers_sentence_and_what_to_do(
-    start: Start, accord: Accord
-) -> None:
+def test_a_client_with_a_wrong_token_or_path_gets_the_servers_error_and_advice(start: Start, accord: Accord) -> None:
     serving = start("--agent", agent())
     refused = accord("run", "--agent", serving.url, "hello", env={"ACCORD_TOKEN": "wrong"})
     assert (refused.status, refused.err) == (
@@ -113,7 +111,7 @@ def test_tokens_are_created_listed_and_revoked_while_the_server_runs(start: Star
         (["--"], "the agent's command is missing after --"),
     ],
 )
-def test_options_that_would_expose_the_agent_or_make_no_sense_are_refused(
+def test_options_that_are_invalid_or_would_expose_the_agent_are_rejected(
     words: list[str], problem: str, here: Callable[..., Done], accord: Accord
 ) -> None:
     (accord.project / "README.md").touch()
@@ -122,7 +120,7 @@ def test_options_that_would_expose_the_agent_or_make_no_sense_are_refused(
 
 
 @pytest.mark.parametrize("when", ["soon", "2020-01-01", "30", "-1d"])
-def test_an_expiry_that_makes_no_sense_is_refused(when: str, here: Callable[..., Done]) -> None:
+def test_an_invalid_expiry_is_rejected(when: str, here: Callable[..., Done]) -> None:
     done = here("serve", "token", "new", "laptop", f"--expires={when}")
     assert done.status == 2 and "--expires" in done.err
 

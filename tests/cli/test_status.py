@@ -61,7 +61,7 @@ def test_a_run_that_is_not_saved_counts_for_the_budget_of_the_built_in_agent(tmp
     assert status.agent == "built-in"
 
 
-def test_of_many_sessions_that_ended_the_oldest_are_only_counted(accord: Accord, here: Here) -> None:
+def test_the_oldest_of_many_ended_sessions_are_only_counted(accord: Accord, here: Here) -> None:
     AttentionList(accord.data / "status").keep(
         [
             SessionStatus(id=f"s{number}", agent="a", cwd="/", state="finished", title=f"T{number}.", since=time.time())
@@ -134,7 +134,7 @@ def test_a_served_turn_that_ends_without_a_client_is_finished_until_one_attaches
     publisher.close()
 
 
-def test_of_many_served_sessions_those_that_need_somebody_are_listed(
+def test_served_sessions_that_need_the_user_are_listed_among_many(
     accord: Accord, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     described: list[str] = []

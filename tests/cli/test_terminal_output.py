@@ -176,7 +176,7 @@ def test_a_text_is_truncated_by_cells(cells: int, fitted: str) -> None:
     assert fit("日本語", cells) == fitted
 
 
-async def test_the_terminal_is_left_to_a_question(paper: Paper) -> None:
+async def test_the_progress_output_pauses_during_a_question(paper: Paper) -> None:
     output = TerminalOutput(out=paper)
     output.line(Prompt(text="hi"))
     output.line(ToolCall(id="1", title="Edit foo.py", kind="edit", status="in_progress"))
@@ -223,6 +223,6 @@ def test_a_question_about_a_change_names_its_file_once() -> None:
     ],
     ids=["another file", "several files", "a new file"],
 )
-def test_a_question_about_a_change_keeps_what_the_files_do_not_say(paths: tuple[str, ...], diff: Diff) -> None:
+def test_the_diff_names_its_file_if_the_request_does_not(paths: tuple[str, ...], diff: Diff) -> None:
     shown = "\n".join(_changes(Action(kind="write", title="Edit", paths=paths, changes=(diff,))))
     assert "+++ /p/foo.py" in shown

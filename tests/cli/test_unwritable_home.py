@@ -46,9 +46,7 @@ def test_continuing_a_session_fails_without_a_writable_home(accord: Accord, nowh
     assert "can't save sessions" in done.err or "no session" in done.err
 
 
-def test_whether_files_can_be_created_is_checked_without_creating_any(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_checking_whether_files_can_be_created_creates_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     assert why_not_writable(tmp_path) is None
     assert why_not_writable(tmp_path / "a" / "b") is None

@@ -1,4 +1,4 @@
-"""accord connect: makes a remote agent available on standard input and output, for editors."""
+"""accord connect: make a remote agent available on standard input and output, for editors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from accord.transports.http.client import HttpOptions
 
 WAIT_SECONDS = 2.0
-"""How long to wait for the editor's first request after connecting has failed, to answer it with the error."""
+"""After a failed connection, how long to wait for the editor's first request, which is answered with the error."""
 _DAY = 24 * 3600.0
 
 
@@ -157,7 +157,7 @@ def _save(url: str, token: str | None) -> int:
 
     token = (token or click.prompt("Token", hide_input=True, err=True)).strip()
     if not token or not token.isascii() or any(map(str.isspace, token)):
-        raise CommandError("that isn't a token: it must be ASCII characters without spaces")
+        raise CommandError("that isn't a token: expected ASCII characters without spaces")
     saved = SavedTokens()
     saved.save(url, token)
     click.echo(f"Saved the token for {server_of(url)} in {saved.path}", err=True)
@@ -179,7 +179,7 @@ async def _connect(remote: Remote) -> int:
         incoming=lambda block: servers.change_incoming(to_local(block)),
         on_skip=_report_skipped,
     )
-    relay.start()  # before the connection is open: an editor that gets no connection gets the reason
+    relay.start()  # before the connection opens: if that fails, the editor's first request gets the error
     try:
         right = await _open(remote, relay)
     except LaunchError as error:

@@ -28,7 +28,7 @@ COMMANDS = {
     "editors": ("accord.cli.editors", "Print or write the editor configuration for an agent."),
     "login": ("accord.cli.agent", "Save a model provider's API key for the built-in agent."),
     "logout": ("accord.cli.agent", "Remove saved API keys."),
-    "new": ("accord.cli.new", "Create a project for an agent of your own."),
+    "new": ("accord.cli.new", "Create a project for your own agent."),
     "registry": ("accord.cli.registry", "Check an agent's entry for the ACP registry."),
     "run": ("accord.cli.run", "Send one prompt to an agent and print its answer."),
     "serve": ("accord.cli.serve", "Serve an agent over HTTP and WebSocket, and manage its tokens."),

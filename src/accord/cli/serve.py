@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from accord.server.server import Server
 
 COMMAND = "accord.command"
-"""Where the words after -- are in the context."""
+"""Key of the arguments after -- in the context."""
 
 
 class ServeGroup(click.Group):
@@ -79,7 +79,7 @@ class ServeGroup(click.Group):
     type=click.Choice(["keep", "pause", "cancel"]),
     default="keep",
     show_default=True,
-    help="What to do with a running turn when its last client is gone.",
+    help="Keep, pause or cancel a running turn when its last client disconnects.",
 )
 @click.option("--grace-seconds", type=Seconds(), default=30.0, show_default=True, help="How long to wait before that.")
 @click.option("--share-sessions", is_flag=True, help="Let every token attach to every session, with its own role.")

@@ -157,7 +157,7 @@ def show(file: Path | None, id: str, thoughts: bool, tools: bool) -> None:
     click.echo(f"{escape_line(info.title or 'Untitled session')}\n{info.id}, {escape_line(info.cwd)}, {_when(info)}\n")
     for piece in map(redact, text(of(transcript), thoughts=thoughts, contents=tools)):
         click.echo(escape(piece), nl=False)
-    _tell_skipped(skipped)
+    _report_skipped(skipped)
 
 
 @sessions.command()
@@ -183,7 +183,7 @@ def export(file: Path | None, id: str, format: str | None, output: Path | None) 
     if output is None or str(output) == "-":
         for piece in pieces:
             click.echo(piece, nl=False)
-        _tell_skipped(skipped)
+        _report_skipped(skipped)
         return
     try:
         with open(output, "w", encoding="utf-8", newline="\n") as document:
@@ -191,7 +191,7 @@ def export(file: Path | None, id: str, format: str | None, output: Path | None) 
     except OSError as error:
         raise CommandError(f"can't write {output}: {error.strerror or error}") from error
     click.echo(f"Exported {info.id} to {output} as {FORMATS[kind]}", err=True)
-    _tell_skipped(skipped)
+    _report_skipped(skipped)
 
 
 def _redactor() -> Callable[[Any], Any]:
@@ -320,7 +320,7 @@ def _print_json(objects: Any) -> None:
         click.echo(msgspec.json.encode(each))
 
 
-def _tell_skipped(skipped: dict[str, int]) -> None:
+def _report_skipped(skipped: dict[str, int]) -> None:
     if skipped:
         count = sum(skipped.values())
         click.echo(

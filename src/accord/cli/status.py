@@ -15,7 +15,7 @@ WATCH_SECONDS = 1.0
 WAITING = 10
 """Exit status: a session waits for the user."""
 MAX_ENDED = 10
-"""How many sessions that have ended the list shows without --all."""
+"""Maximum number of ended sessions in the list without --all."""
 _COLORS = {"waiting": "yellow", "failed": "red", "finished": "green", "running": "cyan"}
 
 

@@ -38,13 +38,13 @@ class Step(msgspec.Struct, kw_only=True, omit_defaults=True):
     advice: str = ""
     details: dict[str, Any] = {}
     warns: bool = False
-    """Whether the step succeeded, but something may not be what the user wants."""
+    """Whether the step succeeded with a warning."""
 
 
 async def run_steps(
     agent: str | None, prompt: str | None, timeout: float, cwd: Path, versions: frozenset[int]
 ) -> AsyncIterator[Step]:
-    """Run the steps in order, up to the first that fails and that the next one needs."""
+    """Run the steps in order. Stop at a failed step that the next one needs."""
     from accord.policy.project import load_configuration
 
     try:

@@ -37,7 +37,7 @@ TRY_VERSION_2 = "it may support only version 2: try --v2"
 def suggest(error: Exception, logins: Sequence[str], versions: Collection[int], *, can_ask: bool) -> str:
     """Return text to append to an error message, or an empty string. `logins` are the agent's login methods."""
     if isinstance(error, AuthRequired):
-        if error.method == "initialize":  # no agent does that: it's `accord connect`, whose server refused the token
+        if error.method == "initialize":  # from `accord connect`, whose server refused the token
             return "\nSet ACCORD_TOKEN, or save a token: accord connect URL --save-token"
         if not logins:
             return "; log in with the agent's own program first"

@@ -55,7 +55,7 @@ UNKNOWN_AGENT = "The agent"
 NOT_ASKED = 6
 """Exit status: all turns finished, but an action was refused because nobody could be asked."""
 NOT_UNDERSTOOD_STATUS = 7
-"""Exit status: the agent says that it didn't understand the prompt."""
+"""Exit status: the agent reports that it didn't understand the prompt."""
 
 
 class HeadlessRun:
@@ -96,7 +96,7 @@ class HeadlessRun:
         try:
             self.loaded = self.launched.loaded or load_configuration(self.options.cwd)
             reads = not cannot_create_files(self.launched.found)
-            return await self._run(LazyWorkspace(self.options.cwd, self._workspace_made, reads=reads))
+            return await self._run(LazyWorkspace(self.options.cwd, self._make_workspace, reads=reads))
         except asyncio.CancelledError:
             if self.show.is_broken:
                 raise BrokenPipeError from None
@@ -169,7 +169,7 @@ class HeadlessRun:
                 return await self._turns(agent)
 
     async def _prepare(self, workspace: LazyWorkspace) -> None:
-        """Do what needs no agent while it starts, after the `initialize` request has been written."""
+        """Prepare the run while the agent starts, once the `initialize` request has been written."""
         for _ in range(_STEPS_TO_GREETING):
             await asyncio.sleep(0)
         for note in self.loaded.notes:
@@ -186,7 +186,7 @@ class HeadlessRun:
             self.options.rules or loaded.user_rules or loaded.project_rules or os.path.exists(remembered_file())
         )
 
-    def _workspace_made(self) -> LocalWorkspace:
+    def _make_workspace(self) -> LocalWorkspace:
         from accord.client.local_workspace import LocalWorkspace
         from accord.policy.audit import Audit
         from accord.policy.project import build_policy
@@ -313,7 +313,7 @@ class HeadlessRun:
             return NOT_UNDERSTOOD_STATUS
         return 1 if error is not None else STATUS.get(str(turn.stop_reason), 1)
 
-    # -- questions and notes
+    # -- questions and notices
 
     async def _ask(self, question: Any) -> Any:
         from accord.cli.support.questions import ask_policy
@@ -396,7 +396,7 @@ class HeadlessRun:
         return redact_data(error.data, self.launched.found.env) if isinstance(error, RequestFailed) else None
 
     def _raise_timeout(self) -> None:
-        """After a timeout, say what it was waited for."""
+        """After a timeout, raise an error that names the missing step."""
         if self.stops.status == TIMED_OUT:
             who = self.launched.found.name if self._agent == UNKNOWN_AGENT else self._agent
             words = f"timed out after {self.options.timeout:g} s waiting for {who} {self._awaited}"

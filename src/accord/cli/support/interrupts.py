@@ -60,7 +60,7 @@ class Interrupts:
                 signal.signal(getattr(signal, name), signal.SIG_IGN)
 
     def end(self) -> None:
-        """End the run in an orderly way."""
+        """Stop the turn or the run in an orderly way."""
         if self._task is not None:
             self._task.cancel()
 

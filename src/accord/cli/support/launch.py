@@ -144,7 +144,7 @@ def cannot_create_files(agent: Resolved) -> bool:
     """Return whether an agent can't create files while it is offered `fs/read_text_file`.
 
     Gemini CLI reads a file before it writes it, and takes the error for a missing file for a failure of the tool (its
-    check expects a Node.js error, so no code or message helps). Without the offer it reads the disk itself."""
+    check expects a Node.js error, so no code or message helps). Without the offer, it reads the disk directly."""
     return any(_GEMINI.search(word) for word in (agent.name, *agent.argv))
 
 

@@ -30,7 +30,7 @@ class LiveRegion:
         return max(columns, 4), max(rows, 3)
 
     def paint(self, text: str, *styles: str) -> str:
-        """Style a text, unless colors are off: bold and dim stay then."""
+        """Style a text. If colors are off, only bold and dim apply."""
         codes = [str(STYLES[style]) for style in styles if self._color or style in ("bold", "dim")]
         return f"\x1b[{';'.join(codes)}m{text}\x1b[0m" if codes and text else text
 
@@ -50,7 +50,7 @@ class LiveRegion:
             self._stream.flush()
 
     def _erase(self) -> str:
-        """Return what erases the lines at the bottom; a terminal that became narrower has wrapped them."""
+        """Return the sequence that erases the lines at the bottom, which a narrower terminal may have wrapped."""
         widths, self._widths = self._widths, []
         if not widths:
             return ""

@@ -102,7 +102,7 @@ class MarkdownStream:
         block = next((token for token in self._parser.parse(head) if token.level == 0), None)
         if block is not None and block.type == "fence" and block.map is not None:
             is_open = block.content.count("\n") >= block.map[1] - block.map[0] - 1
-            if is_open:  # the rest is code, too
+            if is_open:  # the rest is still code
                 return head, _Rest(f"{block.markup}{block.info}\n{text[len(head) :]}", continues=True)
         return head, _Rest(text[len(head) :])
 
@@ -141,5 +141,5 @@ def _markdown(text: str) -> Markdown:
     class LeftMarkdown(Markdown):
         elements: ClassVar[dict[str, type[MarkdownElement]]] = {**Markdown.elements, "heading_open": LeftHeading}
 
-    # Addresses are printed: a terminal link would hide where it leads.
+    # URLs are printed: a terminal link would hide its target.
     return LeftMarkdown(text, code_theme="ansi_dark", hyperlinks=False, inline_code_lexer=None)

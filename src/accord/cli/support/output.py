@@ -39,7 +39,7 @@ class Output:
             self.break_off()
 
     def break_off(self) -> None:
-        """Stop printing: nobody reads it."""
+        """Stop printing, because the output is closed."""
         self.is_broken = True
         if self.on_broken is not None:
             self.on_broken()
@@ -56,7 +56,7 @@ class Output:
         yield
 
     def stop(self) -> None:
-        """End what is rewritten in place: the run is over."""
+        """End the lines that are rewritten in place, because the run is over."""
 
 
 class TextOutput(Output):
@@ -89,37 +89,39 @@ class TextOutput(Output):
             case output_events.ToolCall(id=id, title=title, status=status):
                 if self._shown.get(id) != (status, title):
                     self._shown[id] = (status, title)
-                    self._tell(f"{MARKS.get(status, '?')} {title}{'' if status in MARKS else f' ({status})'}")
+                    self._print_notice(f"{MARKS.get(status, '?')} {title}{'' if status in MARKS else f' ({status})'}")
             case output_events.Plan(steps=steps):
                 done = sum(step.status == "completed" for step in steps)
                 now = next((step.content for step in steps if step.status == "in_progress"), None)
-                self._tell(f"plan: {done} of {len(steps)} done{f', now: {now}' if now else ''}")
+                self._print_notice(f"plan: {done} of {len(steps)} done{f', now: {now}' if now else ''}")
             case output_events.Notice(severity=severity, title=title, description=description):
-                self._tell(f"{severity}: {title}{f': {description}' if description else ''}", always=severity != "info")
+                self._print_notice(
+                    f"{severity}: {title}{f': {description}' if description else ''}", always=severity != "info"
+                )
             case output_events.Disconnected():
-                self._tell("Connection lost. Reconnecting…", always=True)
+                self._print_notice("Connection lost. Reconnecting…", always=True)
             case output_events.Resumed(seconds=seconds):
-                self._tell(f"Reconnected after {seconds:.1f} s.", always=True)
+                self._print_notice(f"Reconnected after {seconds:.1f} s.", always=True)
             case output_events.Permission(title=title, decision=decision, why=why, allow=allow):
-                self._tell(f"{decision}: {title}{f' ({why})' if why else ''}", always=decision != "allowed")
+                self._print_notice(f"{decision}: {title}{f' ({why})' if why else ''}", always=decision != "allowed")
                 if allow:
-                    self._tell(
+                    self._print_notice(
                         f"To allow it: {' '.join(f'--allow {shlex.quote(rule)}' for rule in allow)}", always=True
                     )
             case output_events.Session(session_id=id, agent=agent):
-                self._tell(f"{agent}, session {id}")
+                self._print_notice(f"{agent}, session {id}")
             case output_events.Media(content=content):
                 kind = content.get("type", "something") if isinstance(content, dict) else "something"
-                self._tell(f"(the agent sent {kind}; use --json to get it)", always=True)
+                self._print_notice(f"(the agent sent {kind}; use --json to get it)", always=True)
             case output_events.Ended(stop_reason=reason, error=error, silent=silent):
                 self._finish()
                 if error:
                     for words in error.split("\n"):
-                        self._tell(f"accord: {words}", always=True)
+                        self._print_notice(f"accord: {words}", always=True)
                 elif silent:
-                    self._tell("The agent ended its turn without any output.", always=True)
+                    self._print_notice("The agent ended its turn without any output.", always=True)
                 elif reason not in ("end_turn", None):
-                    self._tell(f"The agent stopped: {reason}", always=True)
+                    self._print_notice(f"The agent stopped: {reason}", always=True)
             case _:
                 return
 
@@ -149,7 +151,7 @@ class TextOutput(Output):
             self._said[id] = []
             self._say(text, id)
 
-    def _tell(self, text: str, *, always: bool = False) -> None:
+    def _print_notice(self, text: str, *, always: bool = False) -> None:
         if self._progress or always:
             if self._in_text and self._is_terminal:
                 self._finish()
@@ -175,7 +177,7 @@ class JsonOutput(Output):
 
 
 def lenient(stream: Any) -> Any:
-    """Replace what the encoding of a stream can't represent, instead of failing."""
+    """Make a stream replace characters that its encoding can't represent, instead of failing."""
     if hasattr(stream, "reconfigure"):
         stream.reconfigure(errors="replace")
     return stream

@@ -44,13 +44,13 @@ class RunStatus:
         self._id, self._title = id, describe(title)
 
     def start(self, id: str, title: str) -> None:
-        """Publish that a turn runs."""
+        """Publish that a turn is running."""
         self._id, self._title = id, self._title or describe(title)
         self._publish("running")
 
     @contextmanager
     def waiting(self, question: str) -> Iterator[None]:
-        """Publish that a question waits for the user."""
+        """Publish that the agent waits for the user's answer."""
         self._publish("waiting", question)
         try:
             yield

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def check(given: Mapping[str, Any]) -> None:
-    """Refuse options that contradict each other, or that would expose the agent."""
+    """Refuse contradictory options, and options that would expose the agent."""
     from accord.server.web import is_loopback, normalize_origin
 
     host, is_local = given["host"], is_loopback(given["host"])

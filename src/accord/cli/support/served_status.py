@@ -50,7 +50,7 @@ class ServedStatus:
         )
 
     def _state(self, session: SessionView) -> State:
-        """A session whose turn ended while no client was attached counts as finished until one attaches."""
+        """Return the state of a session. A turn that ended without a client is finished until one attaches."""
         if session.is_asking:
             return "waiting"
         if session.is_busy:

@@ -39,7 +39,7 @@ async def _opened(file: Path | None) -> AsyncIterator[SqliteStore | None]:
     from accord.store.sqlite import SqliteStore
 
     store = SqliteStore(file)
-    if not os.path.exists(store.path):  # noqa: ASYNC240  # nothing else runs in this loop
+    if not os.path.exists(store.path):  # noqa: ASYNC240  # no other task runs in this loop
         if file is not None:
             raise CommandError(f"{file} doesn't exist")
         yield None

@@ -1,4 +1,4 @@
-"""The person at the terminal: asked in plain lines, answered by one key, a number or a word.
+"""Ask the user at a plain terminal, who answers with one key, a number or a word.
 
 Questions go to the terminal itself and answers come from it, so that standard input and output stay free for pipes.
 One question at a time; waiting for an answer can be cancelled at any time."""

@@ -55,7 +55,7 @@ class TerminalOutput(Output):
         self._open: dict[str, output_events.ToolCall] = {}
         self._closed: set[str] = set()
         self._refused: set[str] = set()
-        """The titles of actions that were refused, which has been said."""
+        """The titles of refused actions, whose refusal has been printed."""
         self._terminals: dict[str, deque[str]] = {}
         self._activity = ""
         self._since = 0.0
@@ -79,27 +79,27 @@ class TerminalOutput(Output):
             case output_events.Plan(steps=steps):
                 done = sum(step.status == "completed" for step in steps)
                 now = next((step.content for step in steps if step.status == "in_progress"), None)
-                self._tell(f"Plan: {done} of {len(steps)} done{f', now: {now}' if now else ''}", "cyan")
+                self._print_notice(f"Plan: {done} of {len(steps)} done{f', now: {now}' if now else ''}", "cyan")
             case output_events.Notice(severity=severity, title=title, description=description):
                 color = {"error": "red", "warning": "yellow"}.get(severity, "dim")
                 words = f"{severity}: {title}{f': {description}' if description else ''}"
-                self._tell(words, color, always=severity != "info")
+                self._print_notice(words, color, always=severity != "info")
             case output_events.Disconnected():
-                self._tell("Connection lost. Reconnecting…", "yellow", always=True)
+                self._print_notice("Connection lost. Reconnecting…", "yellow", always=True)
             case output_events.Resumed(seconds=seconds):
-                self._tell(f"Reconnected after {seconds:.1f} s.", "green", always=True)
+                self._print_notice(f"Reconnected after {seconds:.1f} s.", "green", always=True)
             case output_events.Permission(title=title, decision=decision, why=why, allow=allow):
                 if decision != "allowed":
                     self._refused.add(title)
-                    self._tell(f"{decision}: {title}{f' ({why})' if why else ''}", "yellow", always=True)
+                    self._print_notice(f"{decision}: {title}{f' ({why})' if why else ''}", "yellow", always=True)
                 if allow:
                     flags = " ".join(f"--allow {shlex.quote(rule)}" for rule in allow)
-                    self._tell(f"To allow it: {flags}", always=True)
+                    self._print_notice(f"To allow it: {flags}", always=True)
             case output_events.Session(session_id=id, agent=agent):
-                self._tell(f"{agent}, session {id}", "dim")
+                self._print_notice(f"{agent}, session {id}", "dim")
             case output_events.Media(content=content):
                 kind = content.get("type", "something") if isinstance(content, dict) else "something"
-                self._tell(f"(the agent sent {kind}; use --json to get it)", "dim", always=True)
+                self._print_notice(f"(the agent sent {kind}; use --json to get it)", "dim", always=True)
             case output_events.Ended():
                 self._end(line)
             case _:
@@ -200,7 +200,7 @@ class TerminalOutput(Output):
         region = self._region
         mark = region.paint(MARKS[call.status], _COLORS[call.status])
         lines = [f"{mark} {region.fit(escape_line(call.title), 2)}"]
-        if call.status == "completed":  # other changes weren't made, or only in part
+        if call.status == "completed":  # the changes of other calls weren't made, or only in part
             for change in call.changes:
                 lines += self._diff(change, call.title)
         said = [line for id in call.terminals for line in self._terminals.pop(id, ())]
@@ -246,13 +246,13 @@ class TerminalOutput(Output):
         self._open.clear()
         if line.error:
             for words in line.error.split("\n"):
-                self._tell(f"accord: {words}", "red", always=True)
+                self._print_notice(f"accord: {words}", "red", always=True)
         elif line.silent:
-            self._tell("The agent ended its turn without any output.", "yellow", always=True)
+            self._print_notice("The agent ended its turn without any output.", "yellow", always=True)
         elif line.stop_reason not in ("end_turn", None):
-            self._tell(f"The agent stopped: {line.stop_reason}", "yellow", always=True)
+            self._print_notice(f"The agent stopped: {line.stop_reason}", "yellow", always=True)
 
-    def _tell(self, text: str, *styles: str, always: bool = False) -> None:
+    def _print_notice(self, text: str, *styles: str, always: bool = False) -> None:
         if self._quiet and not always:
             return
         self._finish_text()
