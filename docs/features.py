@@ -75,9 +75,9 @@ ROWS: dict[str, tuple[str, str]] = {
 
 INTRO = """# Features
 
-What the protocol can express, and how to write it with Accord. The linked tests show each feature on both sides. Where
-only one version is listed, the other one has no equivalent. Typed access to everything else, such as next edit
-suggestions, is in [wire.md](wire.md).
+This page lists what the protocol can express, and how to write it with Accord. The linked tests show each feature on
+both sides. Where only one version is listed, the other one has no equivalent. Typed access to everything else, such as
+next edit suggestions, is in [wire.md](wire.md).
 
 | feature | agent | client | versions | tests |
 |---|---|---|---|---|

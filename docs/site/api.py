@@ -46,8 +46,9 @@ PAGES = {
     ),
     "events": Page(
         "Events",
-        "What a client receives while a turn runs. A tool call, a plan, a usage report, a notice, a compaction and a "
-        "subagent are events too: the [object itself](model.md), in its current state. [Events](../clients.md#events) "
+        "The events that a client receives while a turn runs. A tool call, a plan, a usage report, a notice, a "
+        "compaction and a subagent are events too: the [object itself](model.md), in its current state. "
+        "[Events](../clients.md#events) "
         "explains their order.",
         {
             "accord": (
