@@ -102,7 +102,7 @@ async def _list(ctx: ToolContext, found: Found, depth: int) -> Outcome:
                 break
         return kept, ignored
 
-    kept, ignored = await disk.away(collect)
+    kept, ignored = await disk.run_blocking(collect)
     lines = [_line(step) for step in kept[:MAX_LISTED]] or ["[the directory is empty]"]
     await ctx.call.show(code_block("\n".join(lines)))
     if len(kept) > MAX_LISTED:
@@ -155,7 +155,7 @@ async def _match(ctx: ToolContext, found: Found, pattern: re.Pattern[str]) -> _N
                     break
         return _Names(paths, checked, walk.is_truncated)
 
-    return await disk.away(collect)
+    return await disk.run_blocking(collect)
 
 
 def _alternatives(glob: str) -> Iterator[tuple[re.Pattern[str], str]]:

@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.widgets import TextArea
 
 from accord.tui.prompt.folds import FoldAt, Folds, is_long
-from accord.tui.prompt.paste import without_halves
+from accord.tui.prompt.paste import replace_surrogates
 from accord.tui.terminal.keyboard import act_at_once, is_chord
 from accord.tui.terminal.painter import paint_at_once
 from accord.tui.terminal.textual_internals import EditResult, Location, get_key_bindings
