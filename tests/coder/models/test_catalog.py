@@ -306,7 +306,7 @@ def test_the_configuration_in_the_documentation_is_valid() -> None:
 # -- models that aren't listed
 
 
-def described(id: str) -> tuple[int, tuple[str, ...]]:
+def describe_unlisted(id: str) -> tuple[int, tuple[str, ...]]:
     provider, _, name = id.partition(":")
     info = catalog.describe(known_providers()[provider], name)
     assert info.id == id and info.provider == provider and info.price is None
@@ -335,12 +335,12 @@ def test_an_unlisted_name_has_the_window_and_efforts_of_the_model_it_stands_for(
     known = known_models()[same_as]
     is_gateway = id.partition(":")[0] != same_as.partition(":")[0]
     efforts = tuple(each for each in known.efforts if each in EFFORTS or not is_gateway)
-    assert described(id) == (known.context, efforts)
+    assert describe_unlisted(id) == (known.context, efforts)
 
 
 def test_copilot_has_the_efforts_of_a_model_but_not_its_window() -> None:
-    assert described("copilot:claude-opus-4.8") == (UNKNOWN_CONTEXT, EFFORTS)
-    assert described("copilot:gpt-4.1") == (UNKNOWN_CONTEXT, ())
+    assert describe_unlisted("copilot:claude-opus-4.8") == (UNKNOWN_CONTEXT, EFFORTS)
+    assert describe_unlisted("copilot:gpt-4.1") == (UNKNOWN_CONTEXT, ())
 
 
 @pytest.mark.parametrize(
@@ -348,5 +348,5 @@ def test_copilot_has_the_efforts_of_a_model_but_not_its_window() -> None:
     ["vercel:anthropic/claude-opus", "vercel:openai/gpt-6-luna-mini", "groq:glm-5.3", "xai:kimi-k3", "vllm:glm-5.3"],
 )
 def test_a_name_that_stands_for_no_listed_model_is_described_cautiously(id: str) -> None:
-    context, efforts = described(id)
+    context, efforts = describe_unlisted(id)
     assert context <= UNKNOWN_CONTEXT and efforts == ()

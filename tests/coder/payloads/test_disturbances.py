@@ -113,7 +113,7 @@ async def test_another_model_gets_the_same_history_and_a_prefix_that_differs_in_
     for earlier, later in pairwise(asked):
         assert _without_model(later.prefix()) == _without_model(earlier.prefix())
         assert _extends(earlier.messages, later.messages)
-    # No provider shares its cache between models, so the other model may be told its own name.
+    # No provider shares its cache between models, so the other model may see its own name.
     assert other.prefix() != first.prefix() == back.prefix()
 
 
