@@ -138,7 +138,7 @@ def _replace(text: Text, secret: Text, mask: Text) -> Text:
     if not _has_escapes(text):
         return text
     escape = _escape_of(text)
-    pattern: re.Pattern[Text] = _interrupted(secret)
+    pattern: re.Pattern[Text] = _compile_interrupted(secret)
     return pattern.sub(lambda match: mask + mask[:0].join(escape.findall(match[0])), text)
 
 
@@ -151,7 +151,7 @@ def _escape_of(text: Text) -> re.Pattern[Text]:
 
 
 @lru_cache(maxsize=64)
-def _interrupted(secret: Text) -> re.Pattern[Text]:
+def _compile_interrupted(secret: Text) -> re.Pattern[Text]:
     between = f"(?:{_ESCAPE.pattern})*"
     if isinstance(secret, str):
         return re.compile(between.join(map(re.escape, secret)))
