@@ -95,7 +95,7 @@ def test_watching_updates_the_list_in_place(accord: Accord) -> None:
 
 
 class FakeView(msgspec.Struct, kw_only=True):
-    """What is published of a session."""
+    """A session of the hub."""
 
     id: str
     cwd: str
