@@ -1,4 +1,4 @@
-"""Budgets of accord run: the turn is stopped, the status tells, and the counters last."""
+"""Budgets of accord run: the turn is stopped, the exit status reports it, and the counters are saved."""
 
 from __future__ import annotations
 

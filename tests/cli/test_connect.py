@@ -61,7 +61,7 @@ async def run(*words: str, stdin: bytes = b"", env: dict[str, str] | None = None
 
 
 class Guarded:
-    """An ASGI application that wants a token before it lets anybody in."""
+    """An ASGI application that requires a token."""
 
     def __init__(self, app: Any, token: str) -> None:
         self.app, self.token = app, token
@@ -80,7 +80,7 @@ class Guarded:
 
 
 class Places(Agent):
-    """Tells where it works, reads a file of the client, and shows a location."""
+    """Reports its directory, reads a file of the client, and shows a location."""
 
     async def prompt(self, turn: Turn) -> None:
         cwd = turn.session.cwd

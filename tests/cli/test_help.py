@@ -43,7 +43,7 @@ def test_the_help_of_every_command_has_examples_that_it_accepts(names: tuple[str
     found = examples(ALL[names])
     assert found, f"{' '.join(names)} --help has no examples"
     own = [line for line in found if " ".join(names) in line]
-    assert own, f"none of the examples of {' '.join(names)} is about it"
+    assert own, f"none of the examples of {' '.join(names)} uses the command"
     for line in found:
         for part in re.split(r"[|]|>>?|eval \"\$\(|\)\"", line):
             if part.strip().startswith("accord"):

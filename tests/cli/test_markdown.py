@@ -1,4 +1,4 @@
-"""Markdown of `accord run`: blocks of any length cost what they print, not their square."""
+"""Markdown of `accord run`: the cost of a block grows with its length, not with its square."""
 
 from __future__ import annotations
 

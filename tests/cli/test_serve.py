@@ -1,4 +1,4 @@
-"""`accord serve` as a user runs it: what it prints, what it refuses, its tokens, and how it ends."""
+"""`accord serve` as a user runs it: its output, rejected options, tokens, and exit."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def test_killing_the_server_leaves_no_agent_behind(start: Start) -> None:
 
 
 def children_of(pid: int) -> set[int]:
-    """All descendants of a process."""
+    """Return all descendants of a process."""
     parents: dict[int, int] = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:

@@ -1,4 +1,4 @@
-"""A directory with a module for every name that could be imported: none of its code runs, whatever is started there."""
+"""A directory with a module for every importable name: none of its code runs, whichever command starts there."""
 
 from __future__ import annotations
 

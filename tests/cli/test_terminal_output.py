@@ -27,7 +27,7 @@ class Paper(io.StringIO):
 
     @property
     def rows(self) -> list[str]:
-        """The lines that a terminal shows in the end."""
+        """Return the lines that a terminal finally shows."""
         shown = [""]
         for text in self.getvalue().replace("\r", "\n\r").split("\n"):
             if not text.startswith("\r"):

@@ -13,7 +13,7 @@ from accord.config.directories import why_not_writable
 
 @pytest.fixture
 def nowhere(tmp_path: Path) -> dict[str, str]:
-    """Folders below a file: nobody can make those, not even root."""
+    """Directories below a file, which not even root can create."""
     file = tmp_path / "file"
     file.write_text("")
     names = ("ACCORD_CONFIG_HOME", "ACCORD_DATA_HOME", "ACCORD_CACHE_HOME")

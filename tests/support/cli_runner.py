@@ -128,7 +128,7 @@ class Accord:
         return screen
 
     def close(self) -> None:
-        """End what a failed test has left on a terminal: its process would fail another test."""
+        """End the processes that a failed test left on a terminal, because they would fail other tests."""
         for screen in self._screens:
             screen.close()
 
@@ -176,7 +176,7 @@ class Screen:
         end = time.monotonic() + TIMEOUT_SECONDS
         while words not in self.seen[self._at :]:
             if not self._read(end):
-                raise AssertionError(f"{words!r} never came; what came is:\n{self.seen[self._at :]}")
+                raise AssertionError(f"waited for {words!r}; the output was:\n{self.seen[self._at :]}")
         start, self._at = self._at, self.seen.index(words, self._at) + len(words)
         return self.seen[start : self._at]
 

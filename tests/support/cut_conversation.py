@@ -1,4 +1,4 @@
-"""A conversation whose every event is known beforehand: whatever a cut loses, repeats or reorders is counted."""
+"""A conversation with known events, which counts the events that a cut loses, repeats or reorders."""
 
 from __future__ import annotations
 

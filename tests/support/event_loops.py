@@ -12,7 +12,7 @@ Factories = Mapping[str, Callable[[], asyncio.AbstractEventLoop]]
 
 
 def factories(item: pytest.Item, modules: Collection[str]) -> Factories:
-    """Return the loops for one test: both in modules that depend on the loop, asyncio's own elsewhere."""
+    """Return the event loops for one test: both in modules that depend on the loop, asyncio's own elsewhere."""
     found: dict[str, Callable[[], asyncio.AbstractEventLoop]] = {"asyncio": asyncio.new_event_loop}
     if item.path.stem in modules and find_spec("uvloop") is not None:
         import uvloop

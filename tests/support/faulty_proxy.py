@@ -33,7 +33,7 @@ class FaultyProxy:
         """How many faults have happened."""
         self._faults = sorted(faults, reverse=True)
         self._tasks: set[asyncio.Task[None]] = set()
-        self._stalled = asyncio.Event()  # never set: what waits for it hangs until the proxy ends
+        self._stalled = asyncio.Event()  # never set: waiting for it lasts until the proxy ends
 
     def add(self, *faults: Fault) -> None:
         """Add faults, with offsets from now on."""
@@ -113,7 +113,7 @@ class FaultyProxy:
 
 
 def _abort(writer: asyncio.StreamWriter) -> None:
-    """Reset a connection, like a network that is gone."""
+    """Reset a connection, as a failing network does."""
     writer.transport.abort()
 
 

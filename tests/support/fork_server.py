@@ -66,7 +66,7 @@ class ForkServer:
 
 
 def serve(program: str, requests: socket.socket) -> None:
-    """Run the program for every request. Children are never waited for: who kills them looks for itself."""
+    """Run the program for every request. Children are never waited for: callers check that a killed one has ended."""
     start = runpy.run_path(program, run_name="program")["start"]
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # they leave no zombies
     while True:

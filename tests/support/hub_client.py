@@ -27,7 +27,7 @@ class InProcessSpawner:
     def __init__(self, make: Callable[[], Agent]) -> None:
         self._make = make
         self.transports: list[Transport] = []
-        """Our ends of the processes, to end them with."""
+        """Our ends of the processes, closed to end them."""
         self._serving: set[asyncio.Task[Any]] = set()
 
     async def spawn(self, cwd: str, principal: Principal) -> Transport:

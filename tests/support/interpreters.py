@@ -16,7 +16,7 @@ PROBE = "import sys, venv, ensurepip, sqlite3, ssl; print(*sys.version_info[:2])
 
 
 def candidates() -> list[str]:
-    """Everything that may be a supported Python: on `PATH`, then pyenv's versions, newest first."""
+    """Yield paths that may be a supported Python: from `PATH`, then pyenv's versions, newest first."""
     found = [shutil.which(f"python{major}.{minor}") for major, minor in SUPPORTED]
     pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
     versions = sorted(pyenv.glob("*/bin/python"), key=lambda path: _numbers(path.parts[-3]), reverse=True)
@@ -24,7 +24,7 @@ def candidates() -> list[str]:
 
 
 def find_version(python: str) -> tuple[int, int] | None:
-    """The version of an interpreter; None when it does not run or lacks a module that the tests need."""
+    """Return the version of an interpreter; None if it doesn't run or lacks a module that the tests need."""
     try:
         done = subprocess.run([python, "-c", PROBE], capture_output=True, text=True, timeout=300)
     except (OSError, subprocess.TimeoutExpired):
@@ -34,7 +34,7 @@ def find_version(python: str) -> tuple[int, int] | None:
 
 
 def find_others() -> dict[tuple[int, int], str]:
-    """One interpreter for each supported version besides the running one."""
+    """Find one interpreter for each supported version besides the running one."""
     others: dict[tuple[int, int], str] = {}
     for python in candidates():
         version = find_version(python)

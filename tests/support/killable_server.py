@@ -15,7 +15,7 @@ HERE = Path(__file__).resolve()
 
 
 class KillableServer:
-    """The parent's view: starts the server, kills it, starts it again on the same socket."""
+    """Starts the server, kills it, and starts it again on the same socket."""
 
     def __init__(self, directory: Path, words: int) -> None:
         self.directory = directory

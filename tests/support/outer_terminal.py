@@ -25,7 +25,7 @@ class Outer:
     def until(self, wanted: bytes) -> None:
         end = time.monotonic() + TIMEOUT_SECONDS
         while wanted not in self.seen:
-            assert time.monotonic() < end, f"{wanted!r} did not come; the end of what came: {self.seen[-2000:]!r}"
+            assert time.monotonic() < end, f"waited for {wanted!r}; the end of the output: {self.seen[-2000:]!r}"
             time.sleep(0.03)
 
 

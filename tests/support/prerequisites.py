@@ -24,7 +24,7 @@ def require(missing: str | None) -> None:
 
 
 def needs(missing: str | None) -> pytest.MarkDecorator:
-    """The same as a mark, for whole modules and for what is known before the test runs."""
+    """Return `require` as a mark, for whole modules and for reasons known before the test runs."""
     return pytest.mark.needs(missing)
 
 
@@ -40,7 +40,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
 
 def summarize(skipped: list[pytest.TestReport]) -> str | None:
-    """One line that counts the tests skipped because `ACCORD_OFFLINE=1` is set, by reason."""
+    """Count the tests skipped because of `ACCORD_OFFLINE=1`, by reason, on one line."""
     counts: dict[str, int] = {}
     for report in skipped:
         reason = str(report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr)

@@ -39,7 +39,7 @@ class Rule(NamedTuple):
 
 
 def read_rules() -> list[Rule]:
-    """The ledger, in its own order."""
+    """Return the rules in the order of the ledger."""
     with FACTS.open(newline="", encoding="utf-8") as file:
         return [Rule(**row) for row in csv.DictReader(file)]
 

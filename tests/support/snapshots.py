@@ -1,4 +1,4 @@
-"""Snapshots of widgets as text files: compared with the current output, and written again on request.
+"""Snapshots of widgets as text files: compared with the current output, and rewritten on request.
 
 `ACCORD_SNAPSHOTS=write pytest tests/tui/test_snapshots.py` writes them; look at what git says has changed before you
 keep it. A snapshot is lines of text; one with colors has a letter below each column, and a legend at the end."""
@@ -30,8 +30,8 @@ def compare(name: str, lines: Sequence[str]) -> None:
         return
     kept = path.read_text(encoding="utf-8") if path.exists() else ""
     if kept != now:
-        changes = difflib.unified_diff(kept.splitlines(), now.splitlines(), str(path), "drawn now", lineterm="")
-        renew = "If it is meant: ACCORD_SNAPSHOTS=write pytest tests/tui/test_snapshots.py"
+        changes = difflib.unified_diff(kept.splitlines(), now.splitlines(), str(path), "current output", lineterm="")
+        renew = "If the change is intended, run: ACCORD_SNAPSHOTS=write pytest tests/tui/test_snapshots.py"
         raise AssertionError("\n".join([f"{name} looks different.", *changes, renew]))
 
 

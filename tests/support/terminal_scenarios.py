@@ -89,7 +89,7 @@ def until_kept(tmux: Tmux, words: str) -> Path:
         for path in (tmux.folder / "data" / "chat" / "drafts").glob("*.json"):
             if words in path.read_text(encoding="utf-8"):
                 return path
-        assert time.monotonic() < end, f"{words!r} was not written down"
+        assert time.monotonic() < end, f"{words!r} was not saved"
         time.sleep(0.05)
 
 
@@ -123,7 +123,7 @@ def until_ended(pid: int) -> None:
     """Wait until a process has ended."""
     end = time.monotonic() + TIMEOUT_SECONDS
     while _is_there(pid):
-        assert time.monotonic() < end, f"process {pid} is still there"
+        assert time.monotonic() < end, f"process {pid} is still running"
         time.sleep(0.05)
 
 

@@ -187,7 +187,7 @@ class Tmux:
         while self._tmux("list-sessions") and time.monotonic() < end:
             time.sleep(0.02)
         while leader and _is_run_by(leader):
-            assert time.monotonic() < end, "what ran in the window goes on after it was closed"
+            assert time.monotonic() < end, "programs of the window are still running after it was closed"
             time.sleep(0.02)
         with suppress(OSError):  # tmux leaves it behind
             Path(os.environ.get("TMUX_TMPDIR", "/tmp"), f"tmux-{os.getuid()}", self._name).unlink()
@@ -195,7 +195,7 @@ class Tmux:
 
 def _is_run_by(leader: str) -> bool:
     """Return whether a process of this session is running; zombies don't count."""
-    if os.path.isdir("/proc/self"):  # without a process for every look
+    if os.path.isdir("/proc/self"):  # without starting a process for each check
         rows: Iterator[list[str]] = map(_session_and_state, filter(str.isdigit, os.listdir("/proc")))
     else:
         found = subprocess.run(

@@ -153,7 +153,7 @@ class Chat:
         """Wait until a text is on the screen, or a condition is true."""
         end = time.monotonic() + TIMEOUT_SECONDS
         while not (wanted in self.text if isinstance(wanted, str) else wanted()):
-            assert time.monotonic() < end, f"{wanted!r} did not come about; the screen:\n{self.text}"
+            assert time.monotonic() < end, f"waited for {wanted!r}; the screen:\n{self.text}"
             await asyncio.sleep(0.01)
         await self.pilot.pause()
 

@@ -1,4 +1,4 @@
-"""Wheels of what is installed here, so that a test can install projects as users do, but without a network."""
+"""Wheels of the installed packages, so that a test can install projects as users do, but without a network."""
 
 from __future__ import annotations
 

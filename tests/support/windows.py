@@ -53,7 +53,7 @@ def is_open(path: Any) -> bool:
 def _no_second_opening(*args: Any, delete: bool = True, **options: Any) -> Any:
     """On Windows, a `NamedTemporaryFile` that deletes itself can't be opened by name."""
     if delete:
-        raise PermissionError(13, "the name of a temporary file is of no use on Windows")
+        raise PermissionError(13, "a temporary file can't be opened by its name on Windows")
     return _PLAIN(*args, delete=delete, **options)
 
 

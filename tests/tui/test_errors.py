@@ -78,14 +78,14 @@ async def test_a_bug_in_handling_an_event_does_not_stop_later_events(
 
 
 async def test_a_bug_in_a_command_is_shown_to_the_user(folders: Path) -> None:
-    async def broken() -> None:
+    async def fail() -> None:
         raise ValueError("odd")
 
     app = AccordApp(Memory(folders, ScriptedAgent([]), frozenset([1])))
     async with app.run_test(size=(120, 24), notifications=True) as pilot:  # a toast fills half of the width
         chat = Chat(app, pilot)
         await chat.ready()
-        app.tabs.active.commands.choose_option = broken  # type: ignore[method-assign]
+        app.tabs.active.commands.choose_option = fail  # type: ignore[method-assign]
         app.action_options()
         await chat.until("ValueError: odd")
         assert "in broken" in log()

@@ -13,7 +13,7 @@ from accord.testing import ScriptedAgent
 from accord.tui.greeting import MISCONFIGURED
 
 
-def broken(folders: Path, which: str, text: str = "agents = [[[ nonsense\n") -> Path:
+def break_configuration(folders: Path, which: str, text: str = "agents = [[[ nonsense\n") -> Path:
     path = folders / "accord.toml" if which == "project" else folders.parent / "config" / "config.toml"
     path.parent.mkdir(exist_ok=True)
     path.write_text(text)
@@ -22,7 +22,7 @@ def broken(folders: Path, which: str, text: str = "agents = [[[ nonsense\n") -> 
 
 @pytest.mark.parametrize("which", ["project", "user"])
 async def test_the_file_and_line_of_the_error_are_shown(opened: Opened, folders: Path, which: str) -> None:
-    path = broken(folders, which)
+    path = break_configuration(folders, which)
     async with opened(ScriptedAgent(), wait=False, size=(200, 36)) as chat:
         await chat.until(f"{MISCONFIGURED}:")
         await chat.until(f"{path}: line 1")
@@ -38,7 +38,7 @@ async def test_the_file_and_line_of_the_error_are_shown(opened: Opened, folders:
 
 
 async def test_an_invalid_rule_is_reported_as_a_configuration_problem(opened: Opened, folders: Path) -> None:
-    broken(folders, "user", '[[permissions.rules]]\neffect = "perhaps"\n')
+    break_configuration(folders, "user", '[[permissions.rules]]\neffect = "perhaps"\n')
     async with opened(ScriptedAgent(), wait=False, size=(200, 36)) as chat:
         await chat.until(f"{MISCONFIGURED}:")
         assert "perhaps" in chat.text and "choose another agent" not in chat.text
@@ -51,7 +51,7 @@ async def test_an_agent_that_fails_for_its_own_reasons_is_reported_as_before(ope
 
 
 async def test_the_doctor_says_which_file_it_is(folders: Path) -> None:
-    path = broken(folders, "user")
+    path = break_configuration(folders, "user")
     (found,) = [each async for each in TuiHost(folders, frozenset({1})).diagnose(None)]
     assert (found.ok, found.stage) == (False, "configuration")
     assert found.found.startswith(f"{path}: line 1") and "fix the file" in found.advice

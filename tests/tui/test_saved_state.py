@@ -111,13 +111,13 @@ async def test_drafts_are_saved_again_once_the_directory_is_writable(opened: Ope
 async def test_a_crash_does_not_promise_that_unsaved_text_is_saved(
     opened: Opened, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def broken() -> None:
+    def fail() -> None:
         raise ZeroDivisionError
 
     async def break_it() -> None:
         async with opened(ScriptedAgent()) as chat:
             await chat.type("half a prompt")
-            chat.app.call_later(broken)
+            chat.app.call_later(fail)
             await chat.until(lambda: not chat.app.is_running)
 
     with pytest.raises(ZeroDivisionError):

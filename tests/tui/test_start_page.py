@@ -23,7 +23,7 @@ from accord.tui.panels.status import Part, drop_to_fit
 from accord.tui.screens.picker import Row
 
 
-def configured(text: str) -> None:
+def configure(text: str) -> None:
     path = user_config()
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
@@ -33,7 +33,7 @@ TWO = '[agents.one]\ncommand = "one --acp"\n[agents.two]\ncommand = "two --acp"\
 
 
 async def test_with_several_agents_and_no_default_the_start_page_comes_first(folders: Path) -> None:
-    configured(TWO)
+    configure(TWO)
     host = Memory(folders, ScriptedAgent(), frozenset({1}))
     async with AccordApp(host, is_undecided=True).run_test(size=(80, 24)) as pilot:
         chat = Chat(pilot.app, pilot)  # type: ignore[arg-type]
@@ -96,7 +96,7 @@ async def test_an_invalid_name_is_asked_for_again_and_esc_returns(folders: Path)
 
 
 async def test_the_default_agent_can_be_changed(folders: Path) -> None:
-    configured(TWO)
+    configure(TWO)
     host = Memory(folders, ScriptedAgent, frozenset({1}))
     async with AccordApp(host).run_test(size=(100, 30)) as pilot:
         chat = Chat(pilot.app, pilot)  # type: ignore[arg-type]
@@ -147,7 +147,7 @@ class Installing(Memory):
 
 
 async def test_well_known_agents_are_listed_by_name(folders: Path) -> None:
-    configured('[agents.codex]\ncommand = "my-codex"\n')
+    configure('[agents.codex]\ncommand = "my-codex"\n')
     async with AccordApp(Installing(folders, ScriptedAgent(), frozenset({1})), is_undecided=True).run_test() as pilot:
         chat = Chat(pilot.app, pilot)  # type: ignore[arg-type]
         await chat.until("Well-known agents")
@@ -192,7 +192,7 @@ async def test_the_latest_sessions_can_be_continued(folders: Path) -> None:
 
 
 async def test_the_page_does_not_wait_for_the_registry(folders: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    configured("registry = '/somewhere/r.json'\n")
+    configure("registry = '/somewhere/r.json'\n")
     go_on = threading.Event()
 
     def slowly(source: str | None) -> list[Row]:
@@ -302,7 +302,7 @@ async def test_returning_to_the_start_page_preserves_the_typed_text(folders: Pat
 
 
 async def test_the_start_page_marks_a_new_default_at_once(folders: Path) -> None:
-    configured(TWO)
+    configure(TWO)
     host = Memory(folders, ScriptedAgent(), frozenset({1}))
     async with AccordApp(host, is_undecided=True).run_test(size=(80, 24)) as pilot:
         chat = Chat(pilot.app, pilot)  # type: ignore[arg-type]

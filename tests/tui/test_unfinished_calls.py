@@ -250,7 +250,7 @@ async def test_an_unanswered_call_has_no_result_when_the_turn_ends(opened: Opene
 # -- how it is drawn
 
 
-def drawn(text_styles: TextStyles, *, names_speakers: bool = False, is_open: bool | None = None) -> list[str]:
+def draw_line(text_styles: TextStyles, *, names_speakers: bool = False, is_open: bool | None = None) -> list[str]:
     from accord.model.tool import ToolCall
 
     call = ToolCall(id="dig", title="Dig", status="in_progress")
@@ -262,9 +262,9 @@ def drawn(text_styles: TextStyles, *, names_speakers: bool = False, is_open: boo
 
 
 def test_a_call_without_a_result_shows_a_mark_a_label_and_its_duration(text_styles: TextStyles) -> None:
-    assert drawn(text_styles) == ["▸ ◇ • Dig 7.0s, no result"]
-    assert drawn(text_styles, is_open=True)[1] == "│ other, no result"
+    assert draw_line(text_styles) == ["▸ ◇ • Dig 7.0s, no result"]
+    assert draw_line(text_styles, is_open=True)[1] == "│ other, no result"
 
 
 def test_screen_readers_get_the_label_of_a_call_without_a_result(text_styles: TextStyles) -> None:
-    assert drawn(text_styles, names_speakers=True) == ["Tool, no result: Dig 7.0s"]
+    assert draw_line(text_styles, names_speakers=True) == ["Tool, no result: Dig 7.0s"]

@@ -106,12 +106,12 @@ def test_a_draft_claimed_by_another_client_does_not_hide_the_others(
         drafts.close()
     stat, gone = Path.stat, next(path for path in tmp_path.glob("*.json") if "one" in path.read_text())
 
-    def taken(path: Path, **more: Any) -> os.stat_result:
+    def stat_after_claim(path: Path, **more: Any) -> os.stat_result:
         if path == gone:
             path.unlink(missing_ok=True)
         return stat(path, **more)
 
-    monkeypatch.setattr(Path, "stat", taken)
+    monkeypatch.setattr(Path, "stat", stat_after_claim)
     assert claim(tmp_path, "/a") == "two"
 
 

@@ -30,11 +30,11 @@ def held_up(chat: Chat) -> Iterator[None]:
     files, now = chat.tab.area._files, threading.Event()
 
     def slow(ask: Any) -> Any:
-        def asked(wanted: str) -> Any:
+        def wait_and_ask(wanted: str) -> Any:
             assert now.wait(30)
             return ask(wanted)
 
-        return asked
+        return wait_and_ask
 
     files.matching, files.surely_matching = slow(files.matching), slow(files.surely_matching)  # type: ignore[method-assign]
     try:

@@ -16,12 +16,12 @@ pytestmark = pytest.mark.slow
 def editor(tmux: Tmux, script: str, name: str = "vim") -> str:
     """Write an editor script that saves its arguments to the file `started`."""
     path = tmux.folder / name
-    path.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {shlex.quote(str(started(tmux)))}\n{script}\n')
+    path.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {shlex.quote(str(read_arguments(tmux)))}\n{script}\n')
     os.chmod(path, 0o755)
     return str(path)
 
 
-def started(tmux: Tmux) -> Path:
+def read_arguments(tmux: Tmux) -> Path:
     return tmux.folder / "started"
 
 
@@ -36,7 +36,7 @@ def test_the_prompt_can_be_edited_in_the_editor(tmux: Tmux) -> None:
     assert tmux.is_alternate
     tmux.keys("Enter")
     tmux.until(r"You said: a longer prompt *(│ *)?\n *in two lines")
-    leftovers = [Path(word) for word in started(tmux).read_text().splitlines()]
+    leftovers = [Path(word) for word in read_arguments(tmux).read_text().splitlines()]
     assert not any(path.exists() for path in leftovers)
 
 
@@ -63,8 +63,8 @@ def test_the_location_of_a_tool_call_opens_at_its_line(tmux: Tmux) -> None:
     tmux.keys("Up")
     tmux.keys("e")
     tmux.until("● ready")
-    until_written(started(tmux))
-    assert started(tmux).read_text().splitlines() == ["+3", str(garden)]
+    until_written(read_arguments(tmux))
+    assert read_arguments(tmux).read_text().splitlines() == ["+3", str(garden)]
 
 
 def test_the_editor_shows_a_complete_message(tmux: Tmux) -> None:

@@ -23,7 +23,7 @@ ALONE = {"TMUX": "", "TERM_PROGRAM": ""}
 def until(wanted: Callable[[], object]) -> None:
     end = time.monotonic() + TIMEOUT_SECONDS
     while not wanted():
-        assert time.monotonic() < end, "it did not come about"
+        assert time.monotonic() < end, "waited too long"
         time.sleep(0.03)
 
 

@@ -226,12 +226,12 @@ def test_no_page_is_opened_without_a_display(monkeypatch: pytest.MonkeyPatch) ->
 async def test_a_field_of_unknown_type_is_labelled_as_unsupported(opened: Opened, required: bool) -> None:
     shapes = {"speed": {"type": "_slider", "title": "Speed", "enum": [1, 2]}, "name": {"type": "string"}}
 
-    async def unknown(turn: Turn) -> None:
+    async def ask_unknown(turn: Turn) -> None:
         schema = {"type": "object", "properties": shapes, "required": ["speed"] if required else []}
         reply = await turn.ask("Please tell me all of this.", schema)
         await turn.say(f"it was {reply.action}: {reply.content}")
 
-    async with opened(ScriptedAgent([unknown]), size=(80, 24)) as chat:
+    async with opened(ScriptedAgent([ask_unknown]), size=(80, 24)) as chat:
         await open_form(chat)
         await chat.until("This kind of field can't be filled in here.")
         rows = list(chat.app.screen.query(".row"))

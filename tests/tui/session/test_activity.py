@@ -130,7 +130,7 @@ async def test_without_background_work_a_notice_is_shown(opened: Opened) -> None
 WAITS = "import time; print('waiting', flush=True); time.sleep(600)"
 
 
-def running(script: str, ended: list[object]) -> ScriptedAgent:
+def make_command_agent(script: str, ended: list[object]) -> ScriptedAgent:
     async def run(turn: Turn) -> None:
         async with (
             turn.tool("Run it", kind="execute") as tool,
@@ -143,7 +143,7 @@ def running(script: str, ended: list[object]) -> ScriptedAgent:
     return ScriptedAgent([run])
 
 
-async def allowed(chat: Chat) -> None:
+async def run_allowed_command(chat: Chat) -> None:
     """Send a prompt, and allow the command that follows."""
     await chat.send("go")
     await chat.until("number or")
@@ -152,8 +152,8 @@ async def allowed(chat: Chat) -> None:
 
 async def test_x_ends_a_command_of_the_client_and_the_agent_gets_its_exit_status(opened: Opened) -> None:
     ended: list[object] = []
-    async with opened(running(WAITS, ended)) as chat:
-        await allowed(chat)
+    async with opened(make_command_agent(WAITS, ended)) as chat:
+        await run_allowed_command(chat)
         await chat.until("waiting")
         await select_item(chat, "Run it")
         await chat.until("x stop this command")
@@ -172,8 +172,8 @@ async def test_command_output_is_drawn_as_soon_as_it_is_printed(
         "    print('step', number, flush=True)\n"
         "    while not pathlib.Path(f'go{number}').exists(): time.sleep(0.01)\n"
     )
-    async with opened(running(script, [])) as chat:
-        await allowed(chat)
+    async with opened(make_command_agent(script, [])) as chat:
+        await run_allowed_command(chat)
         for number in range(1, 4):
             await chat.until(f"step {number}")
             (folders / f"go{number}").touch()
@@ -182,8 +182,8 @@ async def test_command_output_is_drawn_as_soon_as_it_is_printed(
 
 async def test_all_lines_of_a_long_output_are_counted_though_only_its_end_is_drawn(opened: Opened) -> None:
     script = "for number in range(100_000): print('line', number)\nimport time; print(flush=True); time.sleep(600)"
-    async with opened(running(script, [])) as chat:
-        await allowed(chat)
+    async with opened(make_command_agent(script, [])) as chat:
+        await run_allowed_command(chat)
         await chat.until("line 99999")
         await chat.press("tab", "enter")
         await chat.until(lambda: chat.tab.transcript_view.timeline_layout.blocks.get(1).size > 300)

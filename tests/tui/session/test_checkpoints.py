@@ -21,29 +21,29 @@ class Writing(Agent):
         await turn.say("Written.")
 
 
-def told(**paths: list[str]) -> list[str]:
+def describe(**paths: list[str]) -> list[str]:
     report = Restored(**{kind: [f"/app/{name}" for name in names] for kind, names in paths.items()})
     return describe_restore(report, "/app", undo="Undo the rewind").splitlines()
 
 
 def test_restored_removed_and_skipped_files_are_listed() -> None:
     undo = "“Undo the rewind” in ctrl+p reverts this."
-    assert told(restored=["a", "b"], removed=["b"]) == [
+    assert describe(restored=["a", "b"], removed=["b"]) == [
         "Restored: a",
         "Removed (didn't exist then): b",
         undo,
     ]
-    assert told(restored=list("abcdefg"), removed=["f", "g"]) == [
+    assert describe(restored=list("abcdefg"), removed=["f", "g"]) == [
         "Restored: a, b, c, d, e",
         "Removed (didn't exist then): f, g",
         undo,
     ]
-    assert told(restored=list("abcdefg"))[0] == "Restored: a, b, c, d, e and 2 more"
-    assert told(conflicts=["a"], lost=["b"]) == [
+    assert describe(restored=list("abcdefg"))[0] == "Restored: a, b, c, d, e and 2 more"
+    assert describe(conflicts=["a"], lost=["b"]) == [
         "Skipped (changed by something else): a",
         "Skipped (old version not saved): b",
     ]
-    assert told(same=["a"]) == ["No file had changed."]
+    assert describe(same=["a"]) == ["No file had changed."]
 
 
 async def test_a_rewind_lists_the_files_and_the_command_that_reverts_it(opened: Opened, folders: Path) -> None:

@@ -53,10 +53,10 @@ async def test_without_a_writable_directory_the_session_works_and_one_notice_exp
 async def test_queued_prompts_are_sent_even_if_checkpoints_fail(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(lent: AgentWorkspace, session_id: str) -> None:
+    def fail(lent: AgentWorkspace, session_id: str) -> None:
         raise ZeroDivisionError("by nothing")
 
-    monkeypatch.setattr(AgentWorkspace, "open_checkpoints", broken)
+    monkeypatch.setattr(AgentWorkspace, "open_checkpoints", fail)
     async with opened(ScriptedAgent(), wait=False) as chat:
         await chat.send("hello")
         await chat.until("You said: hello")

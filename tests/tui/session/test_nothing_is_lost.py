@@ -196,15 +196,15 @@ async def test_tab_selects_a_visible_item(opened: Opened) -> None:
 async def test_a_crash_prints_two_lines_and_saves_typed_text(
     opened: Opened, folders: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def broken() -> None:
+    def fail() -> None:
         secret = "sk-this-is-nobodys-business"
         raise ZeroDivisionError(f"of {len(secret)}")
 
     async def break_it() -> None:
         async with opened(ScriptedAgent()) as chat:
             await chat.type("half a prompt")
-            chat.app.call_later(broken)
-            chat.app.call_later(broken)
+            chat.app.call_later(fail)
+            chat.app.call_later(fail)
             await chat.until(lambda: not chat.app.is_running)
 
     with pytest.raises(ZeroDivisionError):

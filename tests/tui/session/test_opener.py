@@ -42,7 +42,7 @@ async def create_sessions(agent: Agent, cwd: Path, *prompts: str) -> list[str]:
     return ids
 
 
-async def kept(agent: Agent) -> list[str]:
+async def list_session_ids(agent: Agent) -> list[str]:
     return [info.id for info in (await agent.kept.list()).sessions]
 
 
@@ -138,8 +138,8 @@ async def test_a_missing_session_is_reported_and_nothing_else_is_opened(opened: 
 async def test_a_session_without_messages_is_deleted(opened: Opened) -> None:
     agent = Keeping()
     async with opened(agent) as chat:
-        assert await kept(agent) == [chat.tab.controller.id]
-    assert await kept(agent) == []
+        assert await list_session_ids(agent) == [chat.tab.controller.id]
+    assert await list_session_ids(agent) == []
 
 
 async def test_closing_a_tab_without_messages_deletes_its_session(opened: Opened) -> None:
@@ -150,11 +150,11 @@ async def test_closing_a_tab_without_messages_deletes_its_session(opened: Opened
         said = chat.tab.controller.id
         await chat.press("ctrl+t")
         await chat.until(lambda: len(chat.app.tabs) == 2 and chat.tab.controller.session is not None)
-        assert len(await kept(agent)) == 2
+        assert len(await list_session_ids(agent)) == 2
         await chat.press("f9")
         await chat.until(lambda: len(chat.app.tabs) == 1)
-        assert await kept(agent) == [said]
-    assert await kept(agent) == [said]
+        assert await list_session_ids(agent) == [said]
+    assert await list_session_ids(agent) == [said]
 
 
 async def test_a_session_in_which_the_agent_sent_the_first_message_is_not_deleted(opened: Opened) -> None:
@@ -169,7 +169,7 @@ async def test_a_session_in_which_the_agent_sent_the_first_message_is_not_delete
     async with opened(agent) as chat:
         await chat.until("good morning")
         id = chat.tab.controller.id
-    assert await kept(agent) == [id]
+    assert await list_session_ids(agent) == [id]
 
 
 async def test_an_earlier_session_is_not_deleted_if_nothing_was_added_to_it(opened: Opened, folders: Path) -> None:
@@ -177,7 +177,7 @@ async def test_an_earlier_session_is_not_deleted_if_nothing_was_added_to_it(open
     (id,) = await create_sessions(agent, folders, "about pears")
     async with opened(agent, first=(None, "newest")) as chat:
         await chat.until("You said: about pears")
-    assert await kept(agent) == [id]
+    assert await list_session_ids(agent) == [id]
 
 
 async def test_a_session_whose_prompt_failed_is_not_deleted(opened: Opened) -> None:
@@ -189,7 +189,7 @@ async def test_a_session_whose_prompt_failed_is_not_deleted(opened: Opened) -> N
         await chat.send("hello")
         await chat.until("The turn failed")
         id = chat.tab.controller.id
-    assert await kept(agent) == [id]
+    assert await list_session_ids(agent) == [id]
 
 
 # -- the command line
@@ -240,7 +240,7 @@ async def test_continue_skips_an_empty_session_of_another_client(opened: Opened,
         async with opened(agent, first=(None, "newest"), versions=(version,)) as chat:
             await chat.until("You said: about pears")
             assert chat.tab.controller.id == said
-        assert begun in await kept(agent)
+        assert begun in await list_session_ids(agent)
 
 
 @pytest.mark.parametrize("version", [1, 2])
@@ -273,7 +273,7 @@ async def test_an_empty_session_that_another_client_has_open_is_not_deleted(open
             id = chat.tab.controller.id
             assert id is not None
             other.enter_context(open_elsewhere(id))
-        assert await kept(agent) == [id]
+        assert await list_session_ids(agent) == [id]
 
 
 async def test_a_session_continued_after_its_agent_died_keeps_its_lock(opened: Opened, folders: Path) -> None:

@@ -28,7 +28,7 @@ def keys(*parts: str) -> list[Key]:
     return found
 
 
-def typed(late: LateReply, pressed: list[Key]) -> str:
+def filter_keys(late: LateReply, pressed: list[Key]) -> str:
     return "".join(str(each.character or each.key) for key in pressed for each in late.take(key))
 
 
@@ -39,20 +39,20 @@ def test_a_late_reply_never_counts_as_typing(end: str, pause: int | None) -> Non
     late = LateReply()
     pressed = keys("ab", said, "cd") if pause is None else keys("ab", said[:pause], said[pause:], "cd")
     assert len(pressed) > 10
-    assert typed(late, pressed) == "abcd"
+    assert filter_keys(late, pressed) == "abcd"
     assert late.is_dark is False and late.is_over
 
 
 def test_a_reply_whose_start_was_read_earlier_never_counts_as_typing() -> None:
     late = LateReply("\x1b]11;rgb:00")
-    assert typed(late, keys("00/0000/0000\x1b\\", LAST, "x")) == "x"
+    assert filter_keys(late, keys("00/0000/0000\x1b\\", LAST, "x")) == "x"
     assert late.is_dark is True and late.is_over
 
 
 @pytest.mark.parametrize("said", ["^", "^]", "^]1x", "x^2 ^] [x] a[?] ]11;rgb:!", "^[?62;4x", "a\\b"])
 def test_input_that_only_begins_like_a_reply_counts_as_typing(said: str) -> None:
     late = LateReply()
-    found = typed(late, keys(*said)) + "".join(str(key.character) for key in late.release_held())
+    found = filter_keys(late, keys(*said)) + "".join(str(key.character) for key in late.release_held())
     assert found == said and not late.is_over
 
 

@@ -72,12 +72,12 @@ async def test_signal_handlers_are_restored_after_a_client_installed_its_own(ope
 async def test_signal_handlers_installed_later_are_kept(opened: Opened) -> None:
     before = signal.getsignal(signal.SIGTERM)
 
-    def theirs(number: int, frame: object) -> None: ...
+    def other_handler(number: int, frame: object) -> None: ...
 
     try:
         async with opened(ScriptedAgent()):
-            signal.signal(signal.SIGTERM, theirs)
-        assert signal.getsignal(signal.SIGTERM) is theirs
+            signal.signal(signal.SIGTERM, other_handler)
+        assert signal.getsignal(signal.SIGTERM) is other_handler
     finally:
         signal.signal(signal.SIGTERM, before)
 

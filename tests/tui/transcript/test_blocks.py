@@ -216,7 +216,7 @@ def test_the_words_that_differ_are_found_in_a_patch_too() -> None:
 # -- the list
 
 
-def filled(text_styles: TextStyles, count: int, rows: int = 20) -> tuple[Layout, Transcript]:
+def fill_layout(text_styles: TextStyles, count: int, rows: int = 20) -> tuple[Layout, Transcript]:
     transcript = Transcript("s")
     for number in range(count):
         transcript.append_text("agent" if number % 2 else "user", f"m{number}", f"message {number}\n\nwith more")
@@ -226,42 +226,42 @@ def filled(text_styles: TextStyles, count: int, rows: int = 20) -> tuple[Layout,
     return layout, transcript
 
 
-def shown(layout: Layout) -> str:
+def read_lines(layout: Layout) -> str:
     return "\n".join(line.text.rstrip() for line, _ in layout.visible_lines)
 
 
 def test_only_visible_messages_of_ten_thousand_are_rendered(text_styles: TextStyles) -> None:
-    layout, _ = filled(text_styles, 10_000)
-    assert "message 9999" in shown(layout)
+    layout, _ = fill_layout(text_styles, 10_000)
+    assert "message 9999" in read_lines(layout)
     assert len(layout.blocks._blocks) < 20
 
 
 def test_scrolling_up_and_down_returns_to_the_same_place(text_styles: TextStyles) -> None:
-    layout, _ = filled(text_styles, 500)
+    layout, _ = fill_layout(text_styles, 500)
     layout.scroll(-200)
-    before = shown(layout)
+    before = read_lines(layout)
     layout.scroll(-357)
     layout.scroll(357)
-    assert shown(layout) == before
+    assert read_lines(layout) == before
 
 
 def test_the_view_follows_at_the_end_and_stays_put_elsewhere(text_styles: TextStyles) -> None:
-    layout, transcript = filled(text_styles, 100)
+    layout, transcript = fill_layout(text_styles, 100)
     transcript.append_text("agent", "new", "hot off the press")
     layout.update([("agent", "new")])
-    assert "hot off the press" in shown(layout)
+    assert "hot off the press" in read_lines(layout)
     layout.scroll(-50)
-    before = shown(layout)
+    before = read_lines(layout)
     transcript.append_text("agent", "newer", "and more")
     layout.update([("agent", "newer")])
-    assert shown(layout) == before
+    assert read_lines(layout) == before
     layout.scroll(10_000)
-    assert "and more" in shown(layout)
+    assert "and more" in read_lines(layout)
     assert layout.following
 
 
 def test_the_cache_of_rendered_blocks_is_limited(text_styles: TextStyles) -> None:
-    layout, _ = filled(text_styles, 2000)
+    layout, _ = fill_layout(text_styles, 2000)
     for _ in range(400):
         layout.scroll(-19)
     assert len(layout.blocks._blocks) <= MAX_BLOCKS
@@ -276,9 +276,9 @@ def test_an_item_that_cannot_be_rendered_does_not_affect_the_others(
         raise ValueError("no")
 
     monkeypatch.setattr(UserBlock, "render", fail)
-    layout, _ = filled(text_styles, 4)
-    assert "couldn't render this: ValueError('no')" in shown(layout)
-    assert "message 3" in shown(layout)
+    layout, _ = fill_layout(text_styles, 4)
+    assert "couldn't render this: ValueError('no')" in read_lines(layout)
+    assert "message 3" in read_lines(layout)
 
 
 # -- long messages
@@ -310,7 +310,7 @@ def drawn_to_the_end(layout: Layout) -> None:
 def test_the_end_of_a_long_message_is_rendered_first(text_styles: TextStyles) -> None:
     layout, _, _ = long_message(text_styles)
     drawn_to_the_end(layout)
-    assert "Paragraph 1499" in shown(layout)
+    assert "Paragraph 1499" in read_lines(layout)
     assert len(layout.blocks.get(1).lines) < 200
 
 
@@ -320,7 +320,7 @@ def test_the_end_of_a_message_that_grows_faster_than_it_is_rendered_is_shown(tex
         transcript.append_text("agent", "a", "more and more of it\n\n" * 1000 + f"end {number}\n\n")
         layout.update([("agent", "a")])
         drawn_to_the_end(layout)
-        assert f"end {number}" in shown(layout)
+        assert f"end {number}" in read_lines(layout)
         assert len(layout.blocks.get(1).lines) < 500
 
 
@@ -342,9 +342,9 @@ def test_scrolling_up_in_a_long_message_skips_nothing(text_styles: TextStyles) -
     layout, _, _ = long_message(text_styles)
     drawn_to_the_end(layout)
     for _ in range(20):
-        before = shown(layout).split("\n")
+        before = read_lines(layout).split("\n")
         layout.scroll(-29)
-        assert shown(layout).split("\n")[-1] == before[0]
+        assert read_lines(layout).split("\n")[-1] == before[0]
 
 
 def test_the_line_in_view_stays_when_everything_is_rendered_again(text_styles: TextStyles) -> None:
@@ -353,15 +353,15 @@ def test_the_line_in_view_stays_when_everything_is_rendered_again(text_styles: T
     layout.invalidate()
     layout.compose()
     drawn_to_the_end(layout)
-    assert "Paragraph 1499" in shown(layout)
+    assert "Paragraph 1499" in read_lines(layout)
     layout.scroll(-900)
-    place = next(line for line in shown(layout).split("\n") if "Paragraph" in line)
+    place = next(line for line in read_lines(layout).split("\n") if "Paragraph" in line)
     layout.context.width = 60
     layout.invalidate()
     layout.compose()
     drawn_to_the_end(layout)
     number = int(place.split()[1])
-    assert any(f"Paragraph {near} " in shown(layout) for near in range(number - 12, number + 12))
+    assert any(f"Paragraph {near} " in read_lines(layout) for near in range(number - 12, number + 12))
     assert not layout.following
 
 
@@ -376,12 +376,12 @@ def test_a_long_table_is_a_table_at_every_scroll_position(text_styles: TextStyle
     layout.rows = 30
     layout.show(transcript)
     drawn_to_the_end(layout)
-    assert "That was all | of it." in shown(layout)
+    assert "That was all | of it." in read_lines(layout)
     if from_top:
         layout.jump(0)
     seen = set()
     for _ in range(120):
-        lines = shown(layout).split("\n")
+        lines = read_lines(layout).split("\n")
         assert not [line for line in lines if line.lstrip(" ▌│█").startswith("| row")]
         seen |= {int(line.split("row ")[1].split()[0]) for line in lines if "row " in line}
         layout.scroll(25 if from_top else -25)

@@ -260,7 +260,7 @@ class Turns:
             self._context.say(*STOP_REASONS.get(str(turn.stop_reason), default))
 
     def _return_rejected(self, prompt: Prompt) -> None:
-        """Take back a prompt that the agent didn't accept, because the user withdrew it or for its own reasons."""
+        """Requeue a prompt that the agent rejected, or hand one that the user withdrew back to the editor."""
         if prompt.withdrawal == "edit":
             self.queue.give_back(prompt)
         elif prompt.withdrawal:

@@ -97,11 +97,11 @@ async def test_a_growing_message_does_not_decode_its_images_again(monkeypatch: p
     decoded = []
     really = decode.as_blocks
 
-    def counted(*words: Any, **more: Any) -> list[Strip]:
+    def count(*words: Any, **more: Any) -> list[Strip]:
         decoded.append(words)
         return really(*words, **more)
 
-    monkeypatch.setattr(decode, "as_blocks", counted)
+    monkeypatch.setattr(decode, "as_blocks", count)
     wall = Wall()
     wall.say(Image(encode_image(), "image/png"))
     await wall.until(lambda: "▀" in "".join(wall.lines))
