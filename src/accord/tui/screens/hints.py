@@ -14,7 +14,7 @@ BETWEEN = " · "
 
 
 class FocusKeys:
-    """Mixin of widgets with keys of their own: the key line shows them while the widget has the focus."""
+    """Mixin of widgets that have keys: the key line shows them while the widget has the focus."""
 
     focus_keys: ClassVar[tuple[str, ...]] = ()
 
