@@ -55,7 +55,7 @@ async def test_tabs_and_the_window_name_the_agent_by_its_title(
         await chat.ready()
         assert chat.tab.controller.title == shown
         await chat.app.action_new_session()
-        await chat.until(lambda: f"1   {shown}" in chat.lines[0])
+        await chat.until(lambda: f"1   {shown}" in chat.lines[1])
         await chat.press("ctrl+l")
         whose = f"{shown} ({target})" if " " in target else shown
         await chat.until(f"Log of {whose}: everything")
