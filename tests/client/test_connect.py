@@ -136,7 +136,7 @@ async def test_the_error_of_an_agent_that_dies_at_once_has_its_last_output() -> 
     assert error.status == 3
     assert error.stderr.splitlines()[-1] == "No API key: set EXAMPLE_KEY"
     assert error.stage == "initialize"
-    for part in ("misbehaving_agent.py", "3", "No API key: set EXAMPLE_KEY", "initialize"):
+    for part in ("misbehaving_agent.py", "3", "No API key: set EXAMPLE_KEY", "startup"):
         assert part in str(error)
 
 

@@ -56,7 +56,7 @@ async def login(method_id: str, keys: Keys, settings: CoderSettings | None = Non
     named = [missing[name] for name in _SUGGESTED if name in missing]
     problem = f" ({keys.problem})" if keys.problem else ""
     raise AuthRequired(
-        f"no key for any model provider: set one of {', '.join(named)} in the agent's environment, or run accord agent "
+        f"no key for any model provider: set one of {', '.join(named)} in the agent's environment, or run accord "
         f"login{problem}. Without a key, sessions use the offline model.",
         data={"missing": list(missing.values())},
     )
