@@ -9,7 +9,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from accord.tui.panels.status import Part, StatusLine, drop_to_fit
-from accord.tui.screens.hints import BETWEEN, FocusKeys
+from accord.tui.screens.hints import BETWEEN, HasFocusKeys
 
 if TYPE_CHECKING:
     from accord.tui.app import AccordApp
@@ -58,7 +58,7 @@ class KeyLine(Widget):
         urgent = list(filter(None, self._status.describe_state().hint.split(BETWEEN)))
         state = controller.state
         keys: tuple[str, ...]
-        if isinstance(focused, FocusKeys):
+        if isinstance(focused, HasFocusKeys):
             keys = focused.focus_keys
         elif state == "waiting":
             keys = _WAITING

@@ -29,7 +29,7 @@ from accord.tui.panels.answer_scope import (
     limit_answer,
 )
 from accord.tui.panels.question import AskingPanel
-from accord.tui.screens.hints import FocusKeys, first_fitting
+from accord.tui.screens.hints import first_fitting
 from accord.tui.text import truncate
 from accord.tui.transcript.blocks import diff as diffs
 
@@ -142,10 +142,10 @@ def _describe_reason(question: Question, cwd: str) -> str:
     return question.why
 
 
-class PermissionPanel(FocusKeys, AskingPanel):
+class PermissionPanel(AskingPanel):
     """Shows one permission request at a time; others are queued."""
 
-    focus_keys = ()  # they are on its border
+    focus_keys: ClassVar[tuple[str, ...]] = ()  # they are on its border
 
     DEFAULT_CSS: ClassVar[str] = """
     PermissionPanel {

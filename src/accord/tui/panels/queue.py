@@ -10,7 +10,6 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from accord.terminal_text import one_line
-from accord.tui.screens.hints import FocusKeys
 
 if TYPE_CHECKING:
     from accord.tui.session.prompt_queue import PromptQueue
@@ -23,10 +22,10 @@ _SENT = {"": "sent, not picked up yet", "edit": "being withdrawn", "discard": "b
 _CHOOSING = "↑↓ · enter edit · del remove · esc"
 
 
-class QueuePanel(FocusKeys, Widget, can_focus=True):
+class QueuePanel(Widget, can_focus=True):
     """One line per queued prompt."""
 
-    focus_keys = ("↑↓ select", "enter edit", "delete remove", "esc prompt")
+    focus_keys: ClassVar[tuple[str, ...]] = ("↑↓ select", "enter edit", "delete remove", "esc prompt")
 
     DEFAULT_CSS: ClassVar[str] = """
     QueuePanel { height: auto; max-height: 7; border: round $line; padding: 0 1; background: $background; }

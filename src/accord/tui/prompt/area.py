@@ -26,7 +26,7 @@ from accord.tui.prompt.completion import (
 )
 from accord.tui.prompt.editor import Editor
 from accord.tui.prompt.files import Files
-from accord.tui.prompt.highlighting import PromptHighlighter
+from accord.tui.prompt.highlighter import PromptHighlighter
 from accord.tui.prompt.missing_files import MissingFilesHint
 from accord.tui.prompt.paste import files_in, mentions
 from accord.tui.prompt.tree import ProjectTree

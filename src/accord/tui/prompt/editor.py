@@ -20,7 +20,7 @@ from accord.tui.terminal.painter import paint_at_once
 from accord.tui.terminal.textual_internals import EditResult, Location, get_key_bindings
 
 if TYPE_CHECKING:
-    from accord.tui.prompt.highlighting import PromptHighlighter
+    from accord.tui.prompt.highlighter import PromptHighlighter
     from accord.tui.prompt.history import History
     from accord.tui.prompt.vim_keys import VimKeys
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, Protocol, runtime_checkable
 
 from rich.cells import cell_len
 from rich.text import Text
@@ -13,10 +13,11 @@ from textual.widget import Widget
 BETWEEN = " · "
 
 
-class FocusKeys:
-    """Mixin of widgets that have keys: the key line shows them while the widget has the focus."""
+@runtime_checkable
+class HasFocusKeys(Protocol):
+    """A widget whose keys the key line shows while the widget has the focus."""
 
-    focus_keys: ClassVar[tuple[str, ...]] = ()
+    focus_keys: ClassVar[tuple[str, ...]]
 
 
 def wrap_hints(hints: Sequence[str], width: int) -> list[str]:

@@ -188,7 +188,7 @@ class SessionsScreen(Picker):
 
 
 def _shorten(before: str) -> str:
-    """Shorten the text before a hit to its last words."""
+    """Shorten the text before a hit, from the start."""
     if len(before) <= _BEFORE_HIT:
         return before
     return f"…{before[-_BEFORE_HIT:].partition(' ')[2] or before[-_BEFORE_HIT:]}"

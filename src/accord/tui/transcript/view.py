@@ -14,7 +14,6 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from accord.tui.errors import run_in_background
-from accord.tui.screens.hints import FocusKeys
 from accord.tui.transcript.blocks.base import GUTTER, Block, BlockContext
 from accord.tui.transcript.blocks.factory import Key, key_of
 from accord.tui.transcript.images.gallery import Gallery
@@ -35,7 +34,7 @@ _WHEEL_LINES = 3
 _FRAME_SECONDS = 0.05
 
 
-class TranscriptView(FocusKeys, Widget, can_focus=True):
+class TranscriptView(Widget, can_focus=True):
     """Shows a transcript. `update_items` takes what changed; `cursor` is the selected item.
 
     Its collaborators do the work: `timeline_layout` decides which lines are visible, `item_selection` moves the cursor,
@@ -45,7 +44,7 @@ class TranscriptView(FocusKeys, Widget, can_focus=True):
     TranscriptView { height: 1fr; width: 1fr; background: $background; color: $foreground; }
     """
 
-    focus_keys = ("↑↓ select", "enter open", "y copy", "e editor", "tab prompt")
+    focus_keys: ClassVar[tuple[str, ...]] = ("↑↓ select", "enter open", "y copy", "e editor", "tab prompt")
     ALLOW_SELECT: ClassVar[bool] = False  # Textual's own text selection; see mouse_selection.py
     FOCUS_ON_CLICK: ClassVar[bool] = False  # after a click, the user continues typing in the prompt
 

@@ -8,8 +8,8 @@ from support.theme import COLOURS
 from support.tui_driver import Chat, Opened
 
 from accord.testing import ScriptedAgent
-from accord.tui.prompt import highlighting
-from accord.tui.prompt.highlighting import PromptHighlighter
+from accord.tui.prompt import highlighter
+from accord.tui.prompt.highlighter import PromptHighlighter
 from accord.tui.theme import TextStyles
 
 STYLES = TextStyles(COLOURS, dark=True)
@@ -76,8 +76,8 @@ def test_a_shorter_fence_does_not_close_a_longer_one() -> None:
 
 
 def test_long_lines_and_long_prompts_stay_plain() -> None:
-    assert find_styled("**x** " * highlighting.MAX_CHARACTERS) == []
-    assert find_styled("**x**" + "\n" * highlighting.MAX_LINES) == []
+    assert find_styled("**x** " * highlighter.MAX_CHARACTERS) == []
+    assert find_styled("**x**" + "\n" * highlighter.MAX_LINES) == []
 
 
 async def test_a_fence_typed_above_changes_the_lines_below_it(opened: Opened) -> None:
