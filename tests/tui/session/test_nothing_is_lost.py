@@ -213,7 +213,7 @@ async def test_a_crash_prints_two_lines_and_saves_typed_text(
     assert "Accord had to stop: ZeroDivisionError: of 27" in told
     assert "nobodys-business" not in told
     assert "Traceback" not in told and "NOTE" not in told
-    assert "in broken" in (folders.parent / "data" / "chat" / "errors.log").read_text()
+    assert "in fail" in (folders.parent / "data" / "chat" / "errors.log").read_text()
     drafts = Drafts()
     assert drafts.claim(str(folders)).text == "half a prompt"
     drafts.close()
