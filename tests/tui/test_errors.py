@@ -88,7 +88,7 @@ async def test_a_bug_in_a_command_is_shown_to_the_user(folders: Path) -> None:
         app.tabs.active.commands.choose_option = fail  # type: ignore[method-assign]
         app.action_options()
         await chat.until("ValueError: odd")
-        assert "in broken" in log()
+        assert "in fail" in log()
 
 
 def test_background_work_never_hides_its_errors() -> None:
