@@ -91,7 +91,7 @@ async def test_covered_widgets_are_painted_by_textual(opened: Opened, written: l
         note = Static("look here")
         note.styles.overlay = "screen"
         note.styles.width, note.styles.height = 20, 2
-        await chat.app.tabs.active.mount(note, before=0)
+        await chat.app.tabs.active.mount(note, before=conversation.parent)
         await chat.until("look here")
         conversation.refresh()
         assert not page(chat).paint(conversation)
