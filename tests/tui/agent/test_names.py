@@ -111,7 +111,7 @@ async def test_an_agent_has_the_same_name_everywhere(folders: Path, target: str 
     async with app.run_test(size=(120, 24)) as pilot:
         chat = Chat(app, pilot)
         await chat.ready()
-        await chat.until(f"{shown} 3\n")
+        await chat.until(f"\n  {shown}")  # the welcome
         assert chat.lines[0].startswith(f" ◆ Accord · {shown} · ~/project")
         await chat.press("ctrl+o")
         await chat.until(f"Sessions of {shown}")

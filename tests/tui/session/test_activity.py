@@ -56,7 +56,7 @@ async def test_background_work_is_listed_and_stopped_while_the_session_is_idle(o
     async with opened(Showcase(), versions=[2]) as chat:
         await chat.send("/v2-background 600")
         await chat.until("This turn ends")
-        await chat.until("● ready  1 in background")
+        await chat.until("● ready  Ask  1 in background")
         await chat.until("still here (1)")
         await chat.until("Background work (alt+a)")
         await chat.press("alt+a")
