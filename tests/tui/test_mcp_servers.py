@@ -26,8 +26,8 @@ async def test_servers_are_in_the_side_panel_and_on_a_page(folders: Any) -> None
     async with app.run_test(size=(120, 36)) as pilot:
         chat = Chat(app, pilot)
         await chat.ready()
-        await chat.until("· mcp Alpha One given")
-        await chat.until("✗ mcp beta")
+        await chat.until("· Alpha One")
+        await chat.until("✗ beta")
         app.action_servers()
         await chat.until("MCP servers of this session")
         await chat.until("/bin/alpha --token ••••")

@@ -251,7 +251,7 @@ async def test_sessions_of_the_built_in_agent_are_found_by_content(opened: Opene
         await chat.press("ctrl+o")
         await chat.until("Pears")
         await chat.type("womb")
-        await chat.until("“You said: Apples and the wombat”")
+        await chat.until("“…said: Apples and the wombat”")
         assert "Pears" not in chat.text
         await chat.press("enter")
         await chat.until("You said: Apples and the wombat")

@@ -30,7 +30,8 @@ class Historian(Agent):
 
 
 def read_transcript(chat: Chat) -> list[str]:
-    lines = [line.partition("│")[0].strip(" ▌") for line in chat.lines]
+    below_header = chat.lines[1:]
+    lines = [line.partition("│")[0].strip(" ▌") for line in below_header]
     return [line for line in lines if line][: lines.count("They found it.") * 5]
 
 
@@ -38,9 +39,9 @@ def read_transcript(chat: Chat) -> list[str]:
 async def test_the_subagents_of_a_loaded_session_are_in_its_history(opened: Opened, version: int) -> None:
     async with opened(Historian(), first=("old", "load"), versions=[version]) as chat:
         await chat.until("They found it.")
-        history = ["find it", "I let others look.", "✓ ⑂ A search  subagent, done", "and?", "They found it."]
+        history = ["find it", "I let others look.", "✓ ↳ A search  subagent, done", "and?", "They found it."]
         assert read_transcript(chat) == history
         await chat.send("again")
         await chat.until("They look again.")
-        await chat.until("◐ ⑂ A search  subagent, running")
-        assert sum("⑂ A search" in line for line in chat.lines) == 1
+        await chat.until("◐ ↳ A search  subagent, running")
+        assert sum("↳ A search" in line for line in chat.lines) == 1

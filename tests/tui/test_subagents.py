@@ -146,7 +146,7 @@ async def test_earlier_messages_of_a_subagent_are_loaded_if_its_agent_saved_them
         await chat.press("enter")
         await chat.until("I was there before you.")
         assert chat.tab.controller.title == "Early bird"
-        await chat.until("a subagent")
+        await chat.until("of this session")
 
 
 def letter(id: str, sender: str, recipient: str, words: str) -> dict[str, object]:

@@ -182,12 +182,12 @@ async def test_no_call_is_running_after_the_agent_exited(opened: Opened) -> None
         await agent.connection.transport.close()
         await chat.until("The agent has exited")
         await chat.until(lambda: is_left(chat))
-        await chat.until("◇ ⑂ Mole  subagent, no result")
+        await chat.until("◇ ↳ Mole  subagent, no result")
         assert "in background" not in chat.text
         await chat.press("ctrl+r")  # its messages are above the new session
         await chat.until("New session")
         assert is_left(chat)
-        await chat.until("◇ ⑂ Mole  subagent, no result")
+        await chat.until("◇ ↳ Mole  subagent, no result")
 
 
 class Historian(ScriptedAgent):
