@@ -88,12 +88,22 @@ class Welcome(Widget):
     def facts(self, facts: Facts) -> None:
         if facts != self._facts:
             self._facts = facts
-            self.refresh(layout=True)
+            self._update()
 
     def restyle(self, text_styles: TextStyles) -> None:
         """Apply another theme."""
         self.text_styles = text_styles
+        self._update()
+
+    def _update(self) -> None:
+        # Textual may paint before it lays out again, and doesn't paint twice if the size stays the same.
+        if self.size.width:
+            self._rows = self._lay_out(self.size.width)
         self.refresh(layout=True)
+
+    def _lay_out(self, width: int) -> list[Row]:
+        # The prompt and the status line take four lines; notices get at least two.
+        return lay_out(self._facts, self.text_styles, width, self.app.size.height - 6)
 
     def suggestion(self, number: int) -> str | None:
         """Return a suggestion by its number, from 1."""
@@ -101,8 +111,7 @@ class Welcome(Widget):
         return listed[number - 1] if 1 <= number <= len(listed) else None
 
     def get_content_height(self, container: object, viewport: object, width: int) -> int:
-        # The prompt and the status line take four lines; notices get at least two.
-        self._rows = lay_out(self._facts, self.text_styles, width, self.app.size.height - 6)
+        self._rows = self._lay_out(width)
         return len(self._rows)
 
     def render_line(self, y: int) -> Strip:
