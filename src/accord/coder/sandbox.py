@@ -413,7 +413,7 @@ def _digest(path: str) -> str:
     with suppress(OSError):
         if os.path.islink(path):
             return link_state(os.readlink(path)).digest
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+        fd = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0))
         try:
             if stat.S_ISREG(os.fstat(fd).st_mode):
                 return read_state(fd, 0).digest
