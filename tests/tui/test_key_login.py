@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import stat
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -66,7 +67,9 @@ async def test_a_key_is_checked_and_the_session_continues_with_a_model_of_its_pr
             await chat.press(*["backspace"] * 5)
             await enter_key(chat, KEY)
             await chat.until("Use it until you quit")
-            await chat.press("down", "enter")
+            await chat.press("down")
+            await chat.until(lambda: re.search("❯ +Use it until you quit", chat.text))
+            await chat.press("enter")
             await chat.until(lambda: chat.is_notified("Logged in to Anthropic"))
             await chat.until("until you quit; it isn't saved")
             assert not KeyFile().path.exists()
@@ -119,7 +122,9 @@ async def test_a_rejected_key_is_reported_in_the_transcript_with_two_actions(
             await chat.press("1")
             await enter_key(chat, KEY)
             await chat.until("Use it until you quit")
-            await chat.press("down", "enter")
+            await chat.press("down")
+            await chat.until(lambda: re.search("❯ +Use it until you quit", chat.text))
+            await chat.press("enter")
             await chat.until(lambda: chat.is_notified("Logged in to Anthropic"))
             await chat.press("enter")
             await chat.until("Hello.")
