@@ -26,6 +26,7 @@ def without_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in VARIABLES:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
+    monkeypatch.setattr("keyring.core._keyring_backend", None)  # another test may have chosen one in this process
 
 
 @asynccontextmanager
