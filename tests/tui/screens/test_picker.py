@@ -28,6 +28,23 @@ async def test_searching_does_not_move_the_box(opened: Opened) -> None:
         assert find_frame(chat) == frame
 
 
+async def test_the_box_has_its_width_from_the_first_frame(opened: Opened) -> None:
+    widths: list[int] = []
+
+    class Watched(Picker):
+        def on_mount(self) -> None:
+            self.screen_layout_refresh_signal.subscribe(
+                self, lambda screen: widths.append(screen.query_one("Picker > Vertical").outer_size.width)
+            )
+
+    async with opened(ScriptedAgent()) as chat:
+        chat.app.push_screen(Watched("Agents", ROWS))
+        await chat.until("Pines")
+        await chat.type("pin")
+        await chat.gone("Copilot")
+        assert widths and len(set(widths)) == 1
+
+
 async def test_labels_that_begin_with_the_search_text_come_first_in_their_group(opened: Opened) -> None:
     async with opened(ScriptedAgent()) as chat:
         chat.app.push_screen(picker := Picker("Agents", [Row("0", "Pilot", "", "Ours"), *ROWS]))

@@ -194,6 +194,7 @@ class Picker(Modal["Picked | None"]):
         self.query_one(OptionList).can_focus = False
         if self._can_search:
             self.query_one(Input).focus()
+        self._fit()  # before the first frame, or the box would be seen at its greatest width for a moment
         self._fill("")
 
     def set_rows(self, rows: Sequence[Row]) -> None:
