@@ -26,6 +26,7 @@ class NewUser(Tmux):
         (self.project / "foo.py").write_text(GREETER)
         (self.project / "README.md").write_text(README)
         self._model = model
+        self._runs = 0
 
     def open(self, size: tuple[int, int] = (100, 30)) -> None:
         """Open the terminal."""
@@ -59,8 +60,9 @@ class NewUser(Tmux):
 
     def run(self, command: str, status: int = 0) -> str:
         """Run a command in the shell, and return the screen once it has ended with this exit status."""
-        self.send(f"clear; {command}; echo exit=$?")
-        return self.until(rf"(?m)^exit={status}$")
+        self._runs += 1  # the screen may still show how the command before has ended
+        self.send(f"clear; {command}; echo run {self._runs}: exit=$?")
+        return self.until(rf"(?m)^run {self._runs}: exit={status}$")
 
 
 class FakeModel:
