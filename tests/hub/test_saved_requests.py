@@ -15,7 +15,7 @@ from accord.hub.event_log import MAX_REQUESTS_WITHOUT_SESSION, PRUNE_EVERY, Even
 from accord.hub.hub import Hub
 from accord.hub.sqlite_log import SqliteEventLog
 
-MOST = MAX_REQUESTS_WITHOUT_SESSION + PRUNE_EVERY
+MAX_SAVED = MAX_REQUESTS_WITHOUT_SESSION + PRUNE_EVERY
 
 
 class Silent(Agent):
@@ -39,17 +39,18 @@ def save_many(log: EventLog, count: int) -> None:
 
 def test_the_oldest_requests_without_a_session_are_removed(log: EventLog) -> None:
     log.save_request("prompt", "session/prompt", "s1")
-    save_many(log, MOST + 1)
-    kept = [number for number in range(MOST + 1) if log.request(f"key{number}") is not None]
+    save_many(log, MAX_SAVED + 1)
+    kept = [number for number in range(MAX_SAVED + 1) if log.request(f"key{number}") is not None]
 
-    assert len(kept) <= MOST
-    assert kept[-MAX_REQUESTS_WITHOUT_SESSION:] == list(range(MOST + 1 - MAX_REQUESTS_WITHOUT_SESSION, MOST + 1))
+    assert len(kept) <= MAX_SAVED
+    newest = range(MAX_SAVED + 1 - MAX_REQUESTS_WITHOUT_SESSION, MAX_SAVED + 1)
+    assert kept[-MAX_REQUESTS_WITHOUT_SESSION:] == list(newest)
     assert log.request("prompt") is not None
 
 
 def test_a_response_to_a_request_that_was_removed_is_ignored(log: EventLog) -> None:
     log.save_request("first", "session/new", "")
-    save_many(log, MOST)
+    save_many(log, MAX_SAVED)
     log.save_response("first", b'{"result":{}}')
     log.commit()
 
@@ -60,14 +61,14 @@ def test_requests_without_a_session_of_earlier_runs_are_removed_too(tmp_path: Pa
     path = tmp_path / "log.db"
     SqliteEventLog(path).close()
     with closing(sqlite3.connect(path)) as connection, connection:
-        rows = [(f"old{number}",) for number in range(3 * MOST)]
+        rows = [(f"old{number}",) for number in range(3 * MAX_SAVED)]
         connection.executemany("INSERT INTO requests VALUES (?, 'session/new', '', NULL)", rows)
     with closing(SqliteEventLog(path)) as log:
         log.save_request("new", "session/new", "")
         log.commit()
 
         assert log.request("old0") is None
-        assert log.request(f"old{3 * MOST - 1}") is not None
+        assert log.request(f"old{3 * MAX_SAVED - 1}") is not None
         assert log.request("new") is not None
 
 

@@ -207,7 +207,7 @@ async def test_the_page_does_not_wait_for_the_registry(folders: Path, monkeypatc
         assert "built-in agent" in chat.text
         await chat.type("reading")
         await chat.gone("built-in agent")
-        await chat.press("enter")  # says something, and is no agent
+        await chat.press("enter")  # "reading" matches no agent
         await chat.press("ctrl+u")
         go_on.set()
         await chat.until("Box agent")

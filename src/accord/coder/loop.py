@@ -92,7 +92,7 @@ class Loop:
     ) -> None:
         """`tools` is called for each request, because servers connect and disconnect.
 
-        `max_requests` is the most requests of this turn; the configured number if it is None.
+        `max_requests` limits the requests of this turn; None stands for the configured limit.
         `expand` returns the content that a slash command stands for, or None for any other prompt. `sum_up` asks for
         the last answer if the turn ends at a limit; `{}` stands for the reason."""
         self.turn = turn

@@ -41,7 +41,7 @@ class Confined(NamedTuple):
     pinned: set[str]
     """The directories that contain files which rules restrict. If one was renamed, the rule wouldn't match any more."""
     executed: set[str]
-    """What programs execute because of its place, whether it exists or not (see `executed_files`)."""
+    """Paths that programs execute because of where they are, even if they don't exist yet (see `executed_files`)."""
 
     @property
     def all(self) -> dict[str, tuple[int, int]]:

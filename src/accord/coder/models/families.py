@@ -16,7 +16,7 @@ _FAMILIES: tuple[tuple[Family, re.Pattern[str]], ...] = (
 )
 
 _VERSION = re.compile(r"(?:-v\d+(?:[:-]\d+)?|[-@]20\d\d-?\d\d-?\d\d|-latest|-preview|-thinking)$")
-"""What may follow the name of a model without making it another one."""
+"""Suffixes of a model's name that don't make it another model: versions, dates and channels."""
 
 
 def bare_name(name: str) -> str:

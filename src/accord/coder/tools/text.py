@@ -27,8 +27,8 @@ def protecting(count_key_start: Callable[[str], int], count_key_end: Callable[[s
     """Leave no part of a key where a text is cut: redaction, which comes later, only recognizes whole keys.
 
     The functions count the characters at the end of a text that may start a key, and at its start that may end one.
-    They are context variables because text is cut in many places that know nothing of sessions; a place that forgot
-    to pass them on would show half of a key."""
+    They are context variables because text is cut in many places that have no session; one that forgot to pass them
+    on would show half of a key."""
     start, end = _count_key_start.set(count_key_start), _count_key_end.set(count_key_end)
     try:
         yield
