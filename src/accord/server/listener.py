@@ -6,6 +6,7 @@ refuses those above the limit, and a connection is no longer counted when its so
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import socket
 import ssl
@@ -184,8 +185,8 @@ class Listener:
 def _quiet_failures() -> Iterator[None]:
     """Log a line instead of a traceback when hypercorn fails to read a connection.
 
-    It raises on some requests that are valid for the HTTP/2 library, such as paths that aren't ASCII. asyncio closes
-    the connection, and passes the exception to the loop's handler."""
+    It raises on some requests that are valid for the HTTP/2 library, such as paths that aren't ASCII. asyncio passes
+    the exception to the loop's handler: at once, or in Python 3.11.2 only when the connection's task is collected."""
     loop = asyncio.get_running_loop()
     previous = loop.get_exception_handler()
 
@@ -202,6 +203,8 @@ def _quiet_failures() -> Iterator[None]:
     try:
         yield
     finally:
+        if sys.version_info < (3, 11, 7):
+            gc.collect()
         loop.set_exception_handler(previous)
 
 
