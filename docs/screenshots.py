@@ -160,6 +160,8 @@ async def main() -> None:
     from accord.cli.support.host import TuiHost
     from accord.tui.app import AccordApp
 
+    # Else Rich would round the colors to those of a simple terminal.
+    os.environ |= {"TERM": "xterm-256color", "COLORTERM": "truecolor", "TEXTUAL_COLOR_SYSTEM": "truecolor"}
     wanted = sys.argv[1:]
     for scene in (task, conversation, tools, permission, follow, completion):
         if wanted and scene.__name__ not in wanted:
