@@ -99,10 +99,12 @@ def test_a_selection_scrolls_beyond_the_window_and_joins_wrapped_lines(tmux: Tmu
     tmux.takes_copies()
     say(tmux, "tells 60", "Told")
     x, y = where(tmux, "message 60")
+    before = grounds(tmux, y)
     send_mouse(tmux, 0, x + 9, y)
     send_mouse(tmux, 32, 2, 3)
+    until_painted(tmux, y, before)  # from here on the transcript gets the mouse events of the header, too
     send_mouse(tmux, 32, 2, 0)
-    tmux.until("message 10")
+    tmux.until(r"message 1\.")  # the top, where scrolling ends
     send_mouse(tmux, 32, 4, 10)
     send_mouse(tmux, 0, 4, 10, "m")
     text = read_clipboard(tmux)

@@ -204,15 +204,25 @@ class TranscriptView(Widget, can_focus=True):
         return self._painter.paint_line(y)
 
     def render_lines(self, crop: Region) -> list[Strip]:
+        # A frame may be painted between a new layout and its Resize event: it would show the lines of the old size.
+        if self._fit_size():
+            self.timeline_layout.compose()
         return self._painter.paint(crop)
 
     def on_resize(self, event: events.Resize) -> None:
-        width = max(event.size.width - GUTTER - 1, 10)
-        self.timeline_layout.rows = event.size.height
+        self._fit_size()
+        self._compose_again()
+
+    def _fit_size(self) -> bool:
+        """Take over the widget's size. Return whether it has changed."""
+        width, rows = max(self.outer_size.width - GUTTER - 1, 10), self.outer_size.height
+        if (width, rows) == (self.context.width, self.timeline_layout.rows):
+            return False
+        self.timeline_layout.rows = rows
         if width != self.context.width:
             self.context.width = width
             self.timeline_layout.invalidate()
-        self._compose_again()
+        return True
 
     def get_content_width(self, container: Size, viewport: Size) -> int:
         return container.width
