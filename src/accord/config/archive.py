@@ -11,14 +11,17 @@ import zlib
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import IO, NamedTuple
+from typing import IO, NamedTuple, NoReturn
 
 from accord.errors import ConfigError
 
 MAX_BYTES = 2 * 1024**3
 MAX_FILES = 200_000
 MAX_HEADER_BYTES = 1024 * 1024
-"""Limit for an extended header (names and attributes) of a tar archive, which tarfile reads into memory."""
+"""Limit for the extended headers (names and attributes) before a member of a tar archive, and for the global ones of a
+whole archive. tarfile reads them into memory."""
+MAX_DIRECTORY_BYTES = 32 * 1024 * 1024
+"""Limit for the central directory of a zip archive, which zipfile reads into memory."""
 
 
 class Member(NamedTuple):
@@ -41,7 +44,7 @@ def unpack(archive: Path, inside: Path, *, max_bytes: int = MAX_BYTES, max_files
             _put(member, inside / safe_path(member.name))
     except (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError) as error:
         raise ConfigError(f"the archive cannot be read: {error}") from None
-    except (OSError, RuntimeError) as error:  # such as a file in place of a directory, or an encrypted archive
+    except (OSError, RuntimeError, ValueError) as error:  # a file in place of a directory, an encrypted archive
         raise ConfigError(f"the archive cannot be unpacked: {error}") from None
 
 
@@ -56,6 +59,7 @@ def _put(member: Member, target: Path) -> None:
 
 
 def _zip(archive: Path) -> Iterator[Member]:
+    _check_directory(archive)
     with zipfile.ZipFile(archive) as bundle:
         for info in bundle.infolist():
             mode = info.external_attr >> 16
@@ -67,20 +71,55 @@ def _zip(archive: Path) -> Iterator[Member]:
                 yield Member(info.filename, info.file_size, mode, partial(bundle.open, info))
 
 
-class _Header(tarfile.TarInfo):
-    """A tar header with a size limit; tarfile has no setting for it."""
+def _check_directory(archive: Path) -> None:
+    """Reject a zip archive whose central directory is too large, before zipfile reads it."""
+    with archive.open("rb") as file:
+        end = zipfile._EndRecData(file)  # type: ignore[attr-defined]
+    if end is not None and end[zipfile._ECD_SIZE] > MAX_DIRECTORY_BYTES:  # type: ignore[attr-defined]
+        raise ConfigError("the archive's central directory is too large; nothing was installed")
 
-    def _proc_member(self, bundle: tarfile.TarFile) -> tarfile.TarInfo:
-        if not (self.isreg() or self.isdir()) and self.size > MAX_HEADER_BYTES:
-            raise ConfigError(
-                f"the archive has a header of {self.size} bytes, which is too large; nothing was installed"
-            )
+
+class _Tar(tarfile.TarFile):
+    """A tar archive that counts the bytes of its extended headers."""
+
+    members: list[tarfile.TarInfo]
+    """Those that were read, of which each has a copy of the global headers."""
+    local_bytes = 0
+    """Of the next member."""
+    global_bytes = 0
+
+
+class _Header(tarfile.TarInfo):
+    """A tar header with size limits; tarfile has no setting for them."""
+
+    def _proc_member(self, bundle: _Tar) -> tarfile.TarInfo:
+        if self.size < 0:  # reading that much would read everything
+            raise tarfile.ReadError("negative size")
+        if self.type == tarfile.XGLTYPE:
+            bundle.global_bytes += self.size
+        elif not (self.isreg() or self.isdir()):
+            bundle.local_bytes += self.size
+        large = max(bundle.global_bytes, bundle.local_bytes)
+        if large > MAX_HEADER_BYTES:
+            raise ConfigError(f"the archive has headers of {large} bytes, which is too large; nothing was installed")
         return super()._proc_member(bundle)  # type: ignore[misc,no-any-return]
+
+    def _proc_sparse(self, bundle: tarfile.TarFile) -> NoReturn:
+        """Reject a sparse file. Its map of holes has no limit, and is stored in blocks that don't count as a header."""
+        raise _not_regular(self.name)
+
+    def _proc_gnusparse_10(self, member: tarfile.TarInfo, headers: object, bundle: tarfile.TarFile) -> NoReturn:
+        """Reject a sparse file of the newer format, whose map is stored before its content."""
+        raise _not_regular(member.name)
 
 
 def _tar(archive: Path) -> Iterator[Member]:
-    with tarfile.open(archive, tarinfo=_Header) as bundle:
-        for info in bundle:
+    with _Tar.open(archive, tarinfo=_Header) as bundle:
+        while (info := bundle.next()) is not None:
+            bundle.local_bytes = 0
+            bundle.members = []
+            if info.size < 0:  # as an extended header says
+                raise tarfile.ReadError("negative size")
             if info.isdir():
                 yield Member(info.name, 0, info.mode, None)
             elif info.isreg():
