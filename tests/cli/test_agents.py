@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from config.archives import binary, entry, npm_package, registry, sha256, tar, wheel
-from support.cli_runner import AGENT, Accord, Here, agent, gone, happens
+from support.cli_runner import AGENT, Accord, Here, agent, gone, happens, without_codes
 from support.prerequisites import require
 
 SCRIPT = f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -S -E {shlex.quote(str(AGENT))} "$@"\n'
@@ -81,7 +81,7 @@ def test_a_registry_agent_can_be_installed_pinned_and_updated_and_starts_offline
     newer = archive(accord, "newer")
     registry(source, entry("box", "1.1.0", binary=binary(newer.as_uri())))
     done = here("agents", "update", "mine", "--registry", str(source))
-    assert "the registry has no checksum for box 1.1.0; installing it unverified\n" in done.err
+    assert "The registry has no checksum for box 1.1.0, so it can't be verified.\n" in done.err
     assert done.err.endswith("mine: 1.0.0 → 1.1.0\n")
     assert "1.1.0" in accord.config.read_text() and 'env = { MINE = "1" }' in accord.config.read_text()
 
@@ -100,7 +100,7 @@ def test_registry_variables_are_listed_and_loader_variables_are_rejected(accord:
     said = binary(packed.as_uri(), sha256=sha256(packed), env={"NODE_OPTIONS": "--require ./x.js"})
     source = registry(accord.folder / "r.json", entry("box", binary=said))
     done = here("agents", "add", "box", "--registry", str(source))
-    assert done.status == 0 and "the registry sets NODE_OPTIONS for box: --require ./x.js\n" in done.err
+    assert done.status == 0 and "The registry sets NODE_OPTIONS for box: --require ./x.js\n" in done.err
 
     loading = binary(packed.as_uri(), sha256=sha256(packed), env={"LD_PRELOAD": "/tmp/x.so"})
     source = registry(accord.folder / "r2.json", entry("bad", binary=loading))
@@ -130,9 +130,23 @@ def test_a_registry_agent_is_installed_on_its_first_run_if_the_user_allows_it(ac
         "accord: box isn't installed; run: accord agents install box (or use --install with run and chat)\n",
     )
     first = accord("run", "--install", "--agent", "box", "hello")
-    assert (first.out, first.err) == ("You said: hello\n", "downloading…\nunpacking…\n")
+    warning = "The registry has no checksum for box 1.0.0, so it can't be verified.\n"
+    assert (first.out, first.err) == ("You said: hello\n", warning + "downloading…\nunpacking…\n")
     again = accord("run", "--agent", "box", "hello")
     assert (again.out, again.err) == ("You said: hello\n", "")
+
+
+def test_the_user_is_warned_before_agreeing_to_an_install(accord: Accord) -> None:
+    unverified = binary(archive(accord).as_uri(), env={"NODE_OPTIONS": "--require ./x.js"})
+    source = registry(accord.folder / "r.json", entry("box", binary=unverified))
+    accord.config.write_text(f"registry = '{source}'\n")
+    screen = accord.on_terminal("run", "--agent", "box", "hello")
+    shown = without_codes(screen.answer("Install it? [Y/n]: ", "n"))
+    assert "The registry sets NODE_OPTIONS for box: --require ./x.js\n" in shown
+    assert "The registry has no checksum for box 1.0.0, so it can't be verified.\n" in shown
+    assert screen.end() == 1
+    screen.close()
+    assert not (accord.cache / "agents").exists()
 
 
 def test_doctor_installs_nothing_without_being_asked_to(accord: Accord) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from config.archives import binary, entry, registry
 from support.tui_driver import Chat, Memory
 
 from accord.cli.support.host import TuiHost
@@ -227,6 +228,23 @@ def test_the_newest_sessions_of_the_built_in_agent_are_listed_if_there_are_any(f
     asyncio.run(keep())
     assert len(beyond.recent(2)) == 2
     assert {each.id for each in beyond.recent(5)} <= {"s0", "s1", "s2"}
+
+
+def test_an_agent_of_the_registry_is_confirmed_if_its_installation_has_risks(folders: Path) -> None:
+    listed = {
+        "sound": binary("https://example.com/a.tgz", sha256="0" * 64),
+        "unverified": binary("https://example.com/b.tgz"),
+        "loud": binary("https://example.com/c.tgz", sha256="0" * 64, env={"NODE_OPTIONS": "--require ./x.js"}),
+    }
+    source = registry(folders / "r.json", *(entry(id, binary=what) for id, what in listed.items()))
+    configure(f"registry = '{source}'\n")
+    host = TuiHost(folders, frozenset({1}))
+
+    assert {id: host.describe_install(id) for id in listed} == {
+        "sound": "",
+        "unverified": "The registry has no checksum for unverified 1.0.0, so it can't be verified.",
+        "loud": "The registry sets NODE_OPTIONS for loud: --require ./x.js",
+    }
 
 
 class Slow(Memory):

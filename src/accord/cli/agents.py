@@ -385,15 +385,7 @@ def _find_entry(source: str, id: str, *, anew: bool = False) -> RegistryEntry:
 
 def _install(entry: RegistryEntry) -> AgentEntry:
     from accord.cli.support.launch import install
-    from accord.config.install import variables_of
-    from accord.config.redaction import redact_text
-    from accord.config.registry import this_platform
 
-    for name, value in variables_of(entry).items():
-        click.echo(f"the registry sets {name} for {entry.name}: {redact_text(value)}", err=True)
-    binary = (entry.distribution.binary or {}).get(this_platform())
-    if binary is not None and binary.sha256 is None:
-        click.echo(f"the registry has no checksum for {entry.name} {entry.version}; installing it unverified", err=True)
     return install(entry)
 
 

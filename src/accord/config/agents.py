@@ -170,12 +170,11 @@ def resolve(target: str, settings: Settings, *, install: Install | None = None) 
     entry = settings.agents.get(target)
     if entry is not None:
         return _resolve_configured(target, entry)
+    listed = find_listed(target, settings)
+    if listed is not None:
+        entry = _resolve_listed(listed, install)
+        return Resolved(target, argv(entry), dict(entry.env), entry.environment, f"from {settings.registry}")
     known = _find_well_known(target)
-    if settings.registry is not None and looks_like_name(target):
-        is_taken = known is not None and isinstance(settings.registry, ProjectRegistry)
-        listed = None if is_taken else _resolve_listed(target, settings.registry, install)
-        if listed is not None:
-            return Resolved(target, argv(listed), dict(listed.env), listed.environment, f"from {settings.registry}")
     if known is not None:
         return _resolve_well_known(known, install)
     if looks_like_name(target) and shutil.which(target) is None:
@@ -197,14 +196,20 @@ def _resolve_configured(name: str, entry: AgentEntry) -> Resolved:
     return Resolved(name, words, dict(entry.env), entry.environment, "configured")
 
 
-def _resolve_listed(id: str, source: str, install: Install | None) -> AgentEntry | None:
-    """Return the agent of the registry with this id, if any."""
-    from accord.config.install import ensure_installed, is_installed
+def find_listed(target: str, settings: Settings) -> RegistryEntry | None:
+    """Return the agent of the registry with this id, if any. A project's registry can't replace well-known agents."""
+    if settings.registry is None or not looks_like_name(target):
+        return None
+    if isinstance(settings.registry, ProjectRegistry) and _find_well_known(target) is not None:
+        return None
     from accord.config.registry import read_registry
 
-    entry = read_registry(source).entries.get(id)
-    if entry is None:
-        return None
+    return read_registry(settings.registry).entries.get(target)
+
+
+def _resolve_listed(entry: RegistryEntry, install: Install | None) -> AgentEntry:
+    from accord.config.install import ensure_installed, is_installed
+
     if is_installed(entry):
         return ensure_installed(entry)
     if install is None:

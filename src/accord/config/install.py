@@ -22,6 +22,7 @@ import msgspec
 from accord.config.directories import cache_directory
 from accord.config.download import Progress, fetched
 from accord.config.programs import run
+from accord.config.redaction import redact_text
 from accord.config.registry import Binary, Package, RegistryEntry, this_platform
 from accord.config.settings import AgentEntry
 from accord.errors import ConfigError
@@ -78,6 +79,17 @@ def describe_source(entry: RegistryEntry) -> str:
     if ways.npx is not None:
         return f"npm, package {ways.npx.package}"
     return f"PyPI, package {ways.uvx.package}" if ways.uvx is not None else "nowhere for this platform"
+
+
+def describe_risks(entry: RegistryEntry) -> list[str]:
+    """Describe what the user should know before an agent is installed: what runs with variables that the registry
+    chose, or without a checksum."""
+    variables = variables_of(entry).items()
+    risks = [f"The registry sets {name} for {entry.name}: {redact_text(value)}" for name, value in variables]
+    binary = (entry.distribution.binary or {}).get(this_platform())
+    if binary is not None and binary.sha256 is None:
+        risks.append(f"The registry has no checksum for {entry.name} {entry.version}, so it can't be verified.")
+    return risks
 
 
 def variables_of(entry: RegistryEntry) -> dict[str, str]:

@@ -117,8 +117,8 @@ class Host(Protocol):
         that it raises cancels the installation."""
 
     def describe_install(self, target: str) -> str:
-        """Say what has to be installed before an agent with a well-known name starts; empty if it can start. Reads
-        files: call it in a thread."""
+        """Say what has to be installed before a well-known agent starts, and which risks an installation from the
+        registry has; empty if there is nothing to confirm. Reads files or the network: call it in a thread."""
 
     def install(self, target: str, progress: Callable[[str, int, int], None]) -> None:
         """Install an agent with a well-known name. Blocks: call it in a thread. `progress` is that of `launch`."""

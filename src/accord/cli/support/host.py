@@ -142,13 +142,21 @@ class TuiHost:
         return AgentLaunch(launched, name, self.cwd, on_stderr)
 
     def describe_install(self, target: str) -> str:
-        from accord.config.install import describe_source
+        from accord.config.agents import find_listed
+        from accord.config.install import describe_risks, describe_source, is_installed
         from accord.config.well_known import find_well_known
 
-        agent = find_well_known(target)
-        if agent is None or target in self.configuration().settings.agents or agent.installed is not None:
+        settings = self.configuration().settings
+        if target in settings.agents:
             return ""
-        return f"{agent.title} {agent.current.version} comes from {describe_source(agent.current)}."
+        entry = find_listed(target, settings)
+        if entry is not None:  # its row says that it will be installed
+            return "" if is_installed(entry) else "\n".join(describe_risks(entry))
+        agent = find_well_known(target)
+        if agent is None or agent.installed is not None:
+            return ""
+        source = f"{agent.title} {agent.current.version} comes from {describe_source(agent.current)}."
+        return "\n".join([source, *describe_risks(agent.current)])
 
     def install(self, target: str, progress: Progress) -> None:
         from accord.config.install import ensure_installed

@@ -114,7 +114,22 @@ def _resolve_configured(target: str | None, cwd: Path, get: Install) -> tuple[Re
 
 
 def install(entry: RegistryEntry) -> AgentEntry:
-    """Install an agent from the registry, with a progress bar on a terminal."""
+    """Install an agent from the registry, with a progress bar on a terminal. Tells the user about risks first."""
+    _warn(entry)
+    return _install(entry)
+
+
+def _warn(entry: RegistryEntry) -> None:
+    import click
+
+    from accord.config.install import describe_risks
+    from accord.terminal_text import escape_line
+
+    for risk in describe_risks(entry):
+        click.echo(escape_line(risk, 2000), err=True)
+
+
+def _install(entry: RegistryEntry) -> AgentEntry:
     from accord.config.install import ensure_installed
 
     with Bar() as bar:
@@ -132,9 +147,10 @@ def ask_and_install(entry: RegistryEntry) -> AgentEntry:
     if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr)):
         raise not_installed(entry)
     click.echo(f"{entry.name} {entry.version} isn't installed. It comes from {describe_source(entry)}.", err=True)
+    _warn(entry)
     if not click.confirm("Install it?", default=True, err=True):
         raise CommandError(f"{entry.name} was not installed")
-    return install(entry)
+    return _install(entry)
 
 
 _GEMINI = re.compile(r"(^|[/\\])gemini-cli(@[^/\\]*)?($|[/\\.])|(^|[/\\])gemini(\.\w+)?$")
