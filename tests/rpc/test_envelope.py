@@ -331,6 +331,8 @@ def test_a_message_that_is_nested_too_deeply_is_known_by_its_id(
         (b"{oops", "{oops"),
         (b'{"method":"authenticate","params":{"key":"s3cret', ""),
         (b'[{"method":"authenticate","params":{"key":"s3cret', ""),
+        (b'{ "method":"authenticate","params":{"key":"s3cret', ""),
+        (b'Loading... {"method":"authenticate","params":{"key":"s3cret', "Loading..."),
     ],
 )
 def test_a_broken_message_is_not_repeated_in_a_log(line: bytes, head: str) -> None:

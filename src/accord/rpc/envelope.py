@@ -7,6 +7,7 @@ becomes `Malformed`."""
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Mapping
 from functools import cache
@@ -22,6 +23,7 @@ from accord.rpc.ids import Int64, RequestId, WrittenId, read_id
 NO_PARAMS = b"{}"
 _ID_SEARCH_BYTES = 4096  # bytes of a broken message that are searched for its id
 _FULL_SEARCH_BYTES = 1024 * 1024  # messages up to this size are searched completely
+_OBJECT = re.compile(rb'\{\s*"')
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # some shells write one before the first line
 
 
@@ -196,7 +198,7 @@ def _not_json(text: bytes) -> Malformed:
     meant_for = seen.id if seen.kind == "answer" else None
     fault = Fault(PARSE_ERROR, "Parse error: the line is not JSON")
     # Text that looks like a message may hold secrets, so it is never repeated; a log line helps with debugging.
-    head = "" if text.startswith((b'{"', b'[{"')) else text[:80].decode("utf-8", "replace")
+    head = _OBJECT.split(text, 1)[0].strip(b" [")[:80].decode("utf-8", "replace")
     return Malformed(fault, None, True, None, meant_for, head)
 
 
