@@ -261,6 +261,26 @@ async def test_an_agent_does_not_overwrite_the_title_that_its_user_gave(link: Li
     assert listed == {session.id: "Mine", forked.id: "Mine"}
 
 
+async def test_a_title_that_the_author_saves_is_not_overwritten_either(link: Link) -> None:
+    titles: dict[str, str] = {}
+
+    class Titled(Daring):
+        async def set_title(self, session_id: str, title: str) -> str:
+            titles[session_id] = title
+            return title
+
+    async def name(turn: Turn) -> None:
+        await turn.set_title("Generated")
+        await turn.say(str(turn.session.title))
+
+    async with link(Titled([name]), unstable=True) as client:
+        session = await client.new_session()
+        await client.set_title(session.id, "Mine")
+        said = (await session.prompt("a")).text
+
+    assert (said, titles) == ("Mine", {session.id: "Mine"})
+
+
 # -- system prompts
 
 
@@ -366,7 +386,9 @@ class Routed(Agent):
 @pytest.mark.req("V1-PROV-03", "V1-PROV-04", "V1-PROV-05", "V1-PROV-06", "V1-PROV-07", "V1-PROV-09", "V2-PROXY-03")
 async def test_providers_are_listed_set_and_disabled(link: Link) -> None:
     agent = Routed()
+    received: list[bytes] = []
     async with link(agent, unstable=True) as client:
+        client.connection.watch(lambda way, line: received.append(bytes(line)) if way == "in" else None)
         before = await client.list_providers()
         await client.set_provider("main", api_type="_local", base_url="http://localhost:1", headers={"X": "1"})
         after = await client.list_providers()
@@ -389,6 +411,8 @@ async def test_providers_are_listed_set_and_disabled(link: Link) -> None:
     ]
     assert after[0].current == ProviderConfig(api_type="_local", base_url="http://localhost:1")
     assert (headers, agent.headers) == ({"X": "1"}, {})
+    assert any(b"localhost:1" in line for line in received)
+    assert not any(b"headers" in line for line in received), "they hold keys"
     assert disabled[1] == before[1]
 
 
