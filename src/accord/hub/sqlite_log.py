@@ -71,18 +71,20 @@ _TABLES = (
         PRIMARY KEY (principal, day)
     ) WITHOUT ROWID""",
 )
+# Plain placeholders only: Python 3.12.0 to 3.12.3 warn about numbered ones (`?1`) bound by position.
 _ADD_EVENT = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 _ADD_SESSION = """INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?)
-    ON CONFLICT (id) DO UPDATE SET updated_at = ?2, owner = ?3, cwd = ?4, is_archived = ?5, data = ?6"""
+    ON CONFLICT (id) DO UPDATE SET updated_at = excluded.updated_at, owner = excluded.owner, cwd = excluded.cwd,
+        is_archived = excluded.is_archived, data = excluded.data"""
 _DROP_SHARES = "DELETE FROM shares WHERE session = ?"
-_ADD_REQUEST = """INSERT INTO requests VALUES (?1, ?2, ?3, NULL)
-    ON CONFLICT (key) DO UPDATE SET session = ?3"""
+_ADD_REQUEST = """INSERT INTO requests VALUES (?, ?, ?, NULL)
+    ON CONFLICT (key) DO UPDATE SET session = excluded.session"""
 # Row ids ascend with time, so that the index on `session` has these requests in their order.
 _PRUNE_REQUESTS = """DELETE FROM requests WHERE session = '' AND rowid <= (
     SELECT rowid FROM requests WHERE session = '' ORDER BY rowid DESC LIMIT 1 OFFSET ?)"""
 _ADD_RESPONSE = "UPDATE requests SET response = ? WHERE key = ?"
 _ADD_SPENT = """INSERT INTO spent VALUES (?, ?, ?, ?)
-    ON CONFLICT (principal, day) DO UPDATE SET tokens = tokens + ?3, cost = cost + ?4"""
+    ON CONFLICT (principal, day) DO UPDATE SET tokens = tokens + excluded.tokens, cost = cost + excluded.cost"""
 
 _record = msgspec.json.Decoder(SessionRecord)
 _WHY = {
