@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -196,6 +197,46 @@ async def test_an_agent_can_report_custom_states() -> None:
 
     assert [update["state"] for update in peer.updates] == ["running", "_example.org/indexing", "running", "idle"]
     assert peer.updates[1]["_meta"] == META
+
+
+UNSENDABLE: dict[str, Any] = {
+    "metadata": ({"meta": {"x": object()}}, None),
+    "tokens of failed work": ({"tokens": "x"}, OSError("disk full")),
+    "tokens of cancelled work": ({"tokens": "x", "cancelled": True}, asyncio.CancelledError()),
+}
+
+
+@pytest.mark.req("V2-PROMPT-14")
+@pytest.mark.parametrize(("fields", "error"), UNSENDABLE.values(), ids=UNSENDABLE.keys())
+async def test_work_whose_result_cannot_be_sent_ends_all_the_same(
+    fields: dict[str, Any], error: BaseException | None
+) -> None:
+    agent = Scheduler()
+    async with wire_client(agent) as peer:
+        await begin_session(peer, 2)
+        with suppress(OSError):
+            async with agent.session.work() as work:
+                for name, value in fields.items():
+                    setattr(work, name, value)
+                if error is not None:
+                    raise error
+        await peer.quiet()
+
+    assert [update["state"] for update in peer.updates if "state" in update] == ["running", "idle"]
+
+
+async def test_work_that_cannot_be_reported_does_not_start() -> None:
+    agent = Scheduler()
+    async with wire_client(agent) as peer:
+        await begin_session(peer, 2)
+        with pytest.raises(InvalidValue):
+            async with agent.session.work(meta={"x": object()}):
+                pass
+        async with agent.session.work():
+            pass
+        await peer.quiet()
+
+    assert [update["state"] for update in peer.updates if "state" in update] == ["running", "idle"]
 
 
 async def test_work_needs_async_with(link: Link) -> None:

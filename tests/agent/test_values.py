@@ -226,6 +226,20 @@ async def test_a_turn_whose_result_cannot_be_sent_ends_with_an_error(link: Link,
     assert (following.text, following.stop_reason, session.busy) == ("hello", "end_turn", False)
 
 
+@pytest.mark.req("V2-PROMPT-14")
+async def test_a_turn_whose_metadata_cannot_be_sent_ends_with_an_error(link: Link) -> None:
+    async def end(turn: Turn) -> None:
+        await turn.permit("Go on?")  # in version 2 the prompt has been answered since
+        turn.response_meta = {"x": object()}
+
+    async with link(script_agent(end, end), permissions=lambda request: True) as client:
+        session = await client.new_session()
+        with pytest.raises(RequestFailed, match=r"meta\.x: an object can't be sent"):
+            await session.prompt("go")
+
+        assert not session.busy
+
+
 async def test_a_wrong_return_value_is_named(link: Link) -> None:
     async with link(Ending(lambda turn: 5)) as client:
         with pytest.raises(RequestFailed, match=r"Ending\.prompt returned 5, which isn't a stop reason"):

@@ -249,7 +249,7 @@ class TurnQueue:
             dialect.turn_ends(session, turn, outcome)
         except InvalidValue as error:
             # Version 2 reports the end in an update; a client that never gets it would wait forever.
-            outcome = error_outcome(error)
+            outcome, turn.response_meta = error_outcome(error), None
             dialect.turn_ends(session, turn, outcome)
         return outcome
 
@@ -275,9 +275,9 @@ class TurnQueue:
         turn, error = entry.turn, entry.error
         if turn.cancelled or isinstance(error, asyncio.CancelledError):
             # However the handler reacted, the turn was cancelled.
-            return Outcome("cancelled", tokens=_tokens_if_sound(turn))
+            return Outcome("cancelled", tokens=sound_tokens(turn.tokens))
         if error is not None:
-            return error_outcome(error, _tokens_if_sound(turn))
+            return error_outcome(error, sound_tokens(turn.tokens))
         try:
             return Outcome(self._stop_reason(entry), tokens=check.tokens(turn.tokens))
         except InvalidValue as wrong:
@@ -300,10 +300,10 @@ class TurnQueue:
         )
 
 
-def _tokens_if_sound(turn: Turn) -> Tokens | None:
-    """Return the token counts of a turn that was cancelled or failed; invalid counts are dropped, not raised."""
+def sound_tokens(tokens: Tokens | None) -> Tokens | None:
+    """Return the token counts of work that was cancelled or failed; invalid counts are dropped, not raised."""
     try:
-        return check.tokens(turn.tokens)
+        return check.tokens(tokens)
     except InvalidValue as error:
         log.error("a turn's token counts are invalid and were dropped: %s", error)
         return None

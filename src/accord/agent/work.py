@@ -6,9 +6,9 @@ import asyncio
 from types import TracebackType
 from typing import TYPE_CHECKING, NoReturn
 
-from accord.agent.turn_queue import Outcome, error_outcome
+from accord.agent.turn_queue import Outcome, error_outcome, sound_tokens
 from accord.connection.dispatch import log
-from accord.errors import ConnectionClosed, UsageError
+from accord.errors import ConnectionClosed, InvalidValue, UsageError
 from accord.model import check
 from accord.model.record import Meta
 from accord.model.session import StopReason, Tokens
@@ -36,10 +36,9 @@ class OwnWork:
         session.check_open("work")
         await session.open_gate.wait()
         session.end_message()
-        was_idle = not self.running and session.turns.working is None
-        self.running.append(work)
-        if was_idle:
+        if not self.running and session.turns.working is None:
             session.dialect.work_begins(session, work.meta)
+        self.running.append(work)
 
     async def end(self, work: Work, outcome: Outcome) -> None:
         """End a piece of work, and report the session as idle if it was the last one."""
@@ -56,7 +55,10 @@ class OwnWork:
             self.running.remove(work)
             work.ended.set()
             if not self.running and session.turns.working is None:
-                session.dialect.work_ends(session, outcome, work.meta)
+                try:
+                    session.dialect.work_ends(session, outcome, work.meta)
+                except InvalidValue as error:  # the client must learn of the end anyway
+                    session.dialect.work_ends(session, error_outcome(error), None)
 
     def cancel(self) -> None:
         """Cancel all of it."""
@@ -111,9 +113,9 @@ class Work:
 
     def _outcome(self, error: BaseException | None) -> Outcome:
         if self.cancelled or isinstance(error, asyncio.CancelledError):
-            return Outcome("cancelled", tokens=self.tokens)
+            return Outcome("cancelled", tokens=sound_tokens(self.tokens))
         if error is not None:
-            return error_outcome(error, self.tokens)
+            return error_outcome(error, sound_tokens(self.tokens))
         try:
             word("stop_reason", self.stop_reason, check.STOP_REASONS)
             return Outcome(self.stop_reason, tokens=check.tokens(self.tokens))
