@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from connection.one_end import BOUND, a_client, an_agent, hello_v1, problems, prompt, until, update
 
-from accord import RequestFailed, v1
+from accord import AccordError, v1
 from accord.connection.limits import Limits
 
 NEW = {"cwd": "/", "mcpServers": []}
@@ -49,7 +49,7 @@ async def test_an_answer_that_is_nested_too_deeply_fails_its_call() -> None:
         asking = asyncio.ensure_future(connection.session_list(v1.ListSessionsRequest()))
         id = (await peer.next_call("session/list"))["id"]
         await peer.send(b'{"jsonrpc":"2.0","id":%d,"result":{"sessions":[],"_meta":%b}}' % (id, DEEP))
-        with pytest.raises(RequestFailed, match="nested too deeply"):
+        with pytest.raises(AccordError, match="nested too deeply"):  # newer Pythons find out only in the result
             await asyncio.wait_for(asking, BOUND)
 
 

@@ -131,6 +131,8 @@ def read_result(method: Method[Any, Any], result: bytes | msgspec.Raw) -> Any:
         return repair_read(method.result, msgspec.json.decode(_JsonCheck.decode(text)))
     except Unreadable as error:
         raise RemoteProtocolError(f"{method.name}: the response can't be read: {error}") from None
+    except RecursionError:
+        raise RemoteProtocolError(f"{method.name}: the response is nested too deeply") from None
     except Exception:  # fails only this call
         raise RemoteProtocolError(f"{method.name}: the response can't be read") from None
 
