@@ -107,7 +107,8 @@ def test_the_supervisor_is_out_of_everyones_way(client: Client) -> None:
     fds = {int(name): os.readlink(f"{folder}/{name}") for name in os.listdir(folder)}
 
     assert fds[0] == fds[1] == fds[2] == "/dev/null"
-    assert all(target.startswith(("pipe:", "socket:")) for number, target in fds.items() if number > 2)
+    others = [target for number, target in fds.items() if number > 2 and "/libffi." not in target]  # ctypes keeps that
+    assert all(target.startswith(("pipe:", "socket:")) for target in others)
     assert os.readlink(f"/proc/{client.supervisor}/cwd") == "/"
     assert os.getsid(client.supervisor) == client.supervisor, "a session of its own: no Ctrl-C from the terminal"
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
