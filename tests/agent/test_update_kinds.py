@@ -130,6 +130,15 @@ async def test_unstable_kinds_are_sent_by_agents_that_asked_for_them(version: in
     assert set(kinds(await collect_updates(Daring(), version, UNSTABLE_OFFERS))) == whole
 
 
+async def test_clients_that_offer_everything_get_no_unstable_kinds_from_stable_agents(version: int) -> None:
+    class Delegating(Talkative):
+        async def talk(self, turn: Turn) -> None:
+            await super().talk(turn)
+            turn.session.child(Subagent(session_id="child", title="Search", state="running"))
+
+    assert set(kinds(await collect_updates(Delegating(), version, UNSTABLE_OFFERS))) == PLAIN[version] | GATED
+
+
 @pytest.mark.req("V1-UPD-17")
 async def test_session_info_contains_neither_its_id_nor_its_directories(version: int) -> None:
     updates = await collect_updates(Talkative(), version)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +13,8 @@ from schema import published_schemas
 from schema.drift import Drift, report, vocabulary
 from support.prerequisites import needs
 from support.proofs import Rule, read_rules
+
+import accord
 
 pytestmark = needs(published_schemas.missing())
 
@@ -69,6 +73,24 @@ def test_the_type_is_as_published_and_a_change_to_it_would_show(rule: Rule) -> N
             schema["$defs"][name] = {"type": "boolean"}
         found = list(Drift(rule.version, vocabulary(rule.version), schema).types())
         assert found != differences_of_types(rule.version), f"nothing compares {name}"
+
+
+def test_error_codes_of_our_own_are_outside_the_range_of_the_protocol() -> None:
+    """The protocol may define any other code of its range later, with another meaning."""
+    codes = {
+        int(code)
+        for path in Path(accord.__file__).parent.rglob("*.py")
+        for code in re.findall(r"-32\d{3}\b", path.read_text("utf-8"))
+    }
+    published = {each["const"] for version in (1, 2) for each in _error_codes(version)}
+
+    assert codes - published == set()
+    assert {-32600, -32000} <= codes & published
+
+
+def _error_codes(version: int) -> list[Node]:
+    defs = published_schemas.schema(version, unstable=True)["$defs"]
+    return [each for each in defs["ErrorCode"]["anyOf"] if "const" in each]
 
 
 @cache

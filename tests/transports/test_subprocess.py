@@ -6,7 +6,9 @@ import asyncio
 import os
 import signal
 import sys
+from collections.abc import Awaitable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.receiver import BOUND, Listener
@@ -59,6 +61,21 @@ async def test_an_agent_sees_the_end_of_its_input_before_it_is_terminated() -> N
     assert transport.child.status == 0
     os.close(reading)
     os.close(writing)
+
+
+async def test_an_agent_has_five_seconds_to_end_after_its_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[float | None] = []
+
+    async def wait_for(waiting: Awaitable[Any], timeout: float | None) -> Any:
+        given.append(timeout)
+        return await waiting
+
+    transport, _ = await launch(python("import sys; sys.stdin.read()"))
+    monkeypatch.setattr(asyncio, "wait_for", wait_for)
+    await transport.close()
+
+    assert transport.child.status == 0
+    assert 5.0 in given
 
 
 @pytest.mark.parametrize(
