@@ -220,10 +220,10 @@ class Moments:
 
     def last(self) -> None:
         """Hold delays that start from now on."""
-        self._patch.setattr("accord.tui.terminal.input_guard.SEEN", 600.0)
+        self._patch.setattr("accord.tui.terminal.input_guard.SEEN_SECONDS", 600.0)
 
     def end(self) -> None:
         """Advance the delay to just before its end."""
-        self._patch.setattr("accord.tui.terminal.input_guard.SEEN", 0.05)
+        self._patch.setattr("accord.tui.terminal.input_guard.SEEN_SECONDS", 0.05)
         for moment in [each for each in self._begun if not each.is_over]:
             moment.begin()

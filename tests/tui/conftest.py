@@ -72,9 +72,9 @@ def moments(monkeypatch: pytest.MonkeyPatch) -> Moments:
 @pytest.fixture
 def seen_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Questions accept keys as soon as they are shown, for tests of the answers."""
-    monkeypatch.setattr("accord.tui.tab.permission_view.PAUSE", 0.0)
-    monkeypatch.setattr("accord.tui.questions.PAUSE", 0.0)
-    monkeypatch.setattr("accord.tui.terminal.input_guard.SEEN", 0.01)
+    monkeypatch.setattr("accord.tui.tab.permission_view.PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr("accord.tui.questions.PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr("accord.tui.terminal.input_guard.SEEN_SECONDS", 0.01)
 
 
 @pytest.fixture

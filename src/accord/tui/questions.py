@@ -12,7 +12,7 @@ from textual import events
 from textual.widgets import Input, TextArea
 
 from accord.terminal_text import one_line
-from accord.tui.terminal.input_guard import PAUSE, SeenFirst
+from accord.tui.terminal.input_guard import PAUSE_SECONDS, SeenFirst
 
 if TYPE_CHECKING:
     from accord.model.requests import AuthMethod, Elicitation, PermissionRequest, Reply
@@ -150,7 +150,7 @@ class Questions:
     def _required_pause(self) -> float:
         field = self._app.focused
         typed = field.text if isinstance(field, TextArea) else field.value if isinstance(field, Input) else ""
-        return LONG_PAUSE_SECONDS if typed.strip() else PAUSE
+        return LONG_PAUSE_SECONDS if typed.strip() else PAUSE_SECONDS
 
     def redirect(self, event: events.Event) -> bool:
         """Send input that comes too early for a question to where the user was typing. Return whether it did."""

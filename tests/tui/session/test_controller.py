@@ -130,7 +130,7 @@ async def test_typing_does_not_answer_a_permission_request(opened: Opened) -> No
 async def test_an_unfinished_prompt_keeps_the_focus_until_tab_moves_it_to_the_request(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("accord.tui.tab.permission_view.PAUSE", 0.0)
+    monkeypatch.setattr("accord.tui.tab.permission_view.PAUSE_SECONDS", 0.0)
 
     typed = asyncio.Event()
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
+import pytest
 from support.tui_driver import Chat, Moments, Opened
+from textual.app import App
 
 from accord.agent.turn import Turn
 from accord.testing import ScriptedAgent
 from accord.tui.panels.permission import PermissionPanel
 from accord.tui.screens.picker import Picker
+from accord.tui.terminal.input_guard import InputDelay
 
 ALWAYS_FIRST = [
     {"optionId": "always", "name": "Always", "kind": "allow_always"},
@@ -108,3 +112,35 @@ async def test_other_keys_work_while_a_request_is_pending(opened: Opened) -> Non
         await chat.press("f12")
         await chat.until(lambda: isinstance(chat.app.screen, Picker))
         await chat.until("Kill the agent?")
+
+
+class Owner(App[None]):
+    """An application that reports when the callback of a timer is queued."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.queued = asyncio.Event()
+
+    def call_next(self, callback: Any, *args: Any, **kwargs: Any) -> None:
+        super().call_next(callback, *args, **kwargs)
+        self.queued.set()
+
+
+async def test_a_delay_that_is_restarted_at_its_very_end_starts_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = Owner()
+    delay = InputDelay(app, lambda: None)
+
+    async def restart() -> None:
+        """Restart the delay while the application, which runs this, can't handle the end of the first one."""
+        monkeypatch.setattr("accord.tui.terminal.input_guard.SEEN_SECONDS", 0.001)
+        app.queued.clear()
+        delay.begin()
+        await app.queued.wait()
+        monkeypatch.setattr("accord.tui.terminal.input_guard.SEEN_SECONDS", 600.0)
+        delay.begin()
+
+    async with app.run_test() as pilot:
+        app.call_later(restart)
+        await pilot.pause()
+        await pilot.pause()
+        assert not delay.is_over

@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from accord.tui.tab.panel_slot import PanelSlot
-from accord.tui.terminal.input_guard import PAUSE
+from accord.tui.terminal.input_guard import PAUSE_SECONDS
 
 if TYPE_CHECKING:
     from accord.tui.panels.permission import PermissionPanel
@@ -48,11 +48,11 @@ class PermissionView:
         if panel is None or panel.has_focus or not tab.display or tab.editor.text.strip() or self.is_instead:
             return
         paused = time.monotonic() - tab.app.last_key
-        if paused >= PAUSE:
+        if paused >= PAUSE_SECONDS:
             panel.hold_on()
             panel.focus()
         else:
-            tab.set_timer(PAUSE - paused + 0.01, self.focus_when_idle)
+            tab.set_timer(PAUSE_SECONDS - paused + 0.01, self.focus_when_idle)
 
     # -- rejecting, and saying what to do instead
 
@@ -76,12 +76,11 @@ class PermissionView:
 
     def reject_with(self, text: str) -> None:
         """Reject the request, and send the text into the turn, or after it if the protocol can't do that."""
-        from accord.tui.panels.permission import find_rejection
         from accord.tui.session.prompt_queue import Prompt
 
         asked, self._instead = self._instead, None
         self._tab.area.set_title("")
         if asked is not None and not asked.answer.done():
-            asked.answer.set_result(find_rejection(asked.question))
+            asked.answer.set_result(asked.question.choice("reject_once"))
         self._tab.transcript_view.to_end()
         self._tab.controller.turns.steer(Prompt(text))

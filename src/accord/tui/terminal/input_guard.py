@@ -14,10 +14,10 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
-PAUSE = 0.6
-"""Seconds without typing before something else may take the focus."""
-SEEN = 0.5
-"""Seconds that something must be visible without a key press before it accepts input."""
+PAUSE_SECONDS = 0.6
+"""How long the user must pause before something else may take the focus."""
+SEEN_SECONDS = 0.5
+"""How long something must be visible without a key press before it accepts input."""
 
 
 class InputDelay:
@@ -37,7 +37,8 @@ class InputDelay:
         """Restart the delay."""
         if self._timer is not None:
             self._timer.stop()
-        self._timer = self._owner.set_timer(SEEN, self._end)
+        timer: Timer = self._owner.set_timer(SEEN_SECONDS, lambda: self._end(timer))
+        self._timer = timer
 
     def comes_early(self) -> bool:
         """Return whether input is too early; if so, restart the delay."""
@@ -46,9 +47,11 @@ class InputDelay:
         self.begin()
         return True
 
-    def _end(self) -> None:
-        self._timer = None
-        self._on_over()
+    def _end(self, timer: Timer) -> None:
+        # Textual queues a timer's callback, so that of a timer which was stopped meanwhile may still be called.
+        if timer is self._timer:
+            self._timer = None
+            self._on_over()
 
 
 class SeenFirst:
