@@ -5,12 +5,9 @@ the user pauses and can have seen it. Until then, typed text goes to the prompt.
 
 from __future__ import annotations
 
-import re
 from textwrap import wrap
 from typing import TYPE_CHECKING, ClassVar
 
-from rich.cells import cell_len
-from rich.text import Text
 from textual import events
 from textual.geometry import Offset
 from textual.message import Message
@@ -18,128 +15,26 @@ from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import TextArea
 
-from accord.terminal_text import one_line, sanitize
-from accord.tui.panels.answer_scope import (
-    LENGTHS,
-    Length,
-    can_be_shorter,
-    choose_length,
-    describe_effect,
-    describe_rules,
-    limit_answer,
-)
+from accord.terminal_text import one_line
+from accord.tui.panels.answer_list import AnswerList
+from accord.tui.panels.permission_action import describe_reason, render_action
 from accord.tui.panels.question import AskingPanel
 from accord.tui.screens.hints import first_fitting
-from accord.tui.text import truncate
-from accord.tui.transcript.blocks import diff as diffs
 
 if TYPE_CHECKING:
-    from accord.policy.question import Choice, Question
+    from accord.policy.question import Choice
     from accord.tui.session.controller import PendingPermission
     from accord.tui.theme import TextStyles
 
-LETTERS = {
-    "y": ("allow_once", "once"),
-    "s": ("allow_always", "session"),
-    "a": ("allow_always", "forever"),
-    "n": ("reject_once", "once"),
-}
-"""Kind and scope of the answer for each letter."""
-
-
-INSTEAD, INSTEAD_LETTER = "Reject and say what to do instead", "i"
-
-
-def find_rejection(question: Question) -> Choice | None:
-    """Return the answer that rejects once, if the agent offers it."""
-    return next((each for each in question.choices if each.kind == "reject_once"), None)
-
-
-def find_choice(question: Question, letter: str) -> Choice | None:
-    """Return the answer for a letter, if the agent offers it."""
-    return next((each for each in question.choices if (each.kind, each.scope) == LETTERS[letter]), None)
-
-
-_MAX_VERB = len("Running ``")
-_VERBS = {"read": "read", "write": "write", "delete": "delete", "fetch": "fetch", "command": "run"}
-_WORDS = re.compile(r"[\s'\"`“”:,;()]+")
-
-
-def render_action(question: Question, text_styles: TextStyles, width: int, *, context: int, cwd: str) -> list[Strip]:
-    """Render the action, and then the agent's description; `context` is the number of lines to show around a change."""
-    action, request = question.action, question.request
-    lines: list[Strip] = []
-    lines_above = ""
-    if request is not None:
-        if action.line is None or not _only_says(request.title, action.line):
-            lines += text_styles.draw(Text(one_line(request.title, 2 * width), style="bold"), width)
-    else:
-        verb = _VERBS.get(action.kind, one_line(action.kind))
-        what = "this command" if action.line is not None else ", ".join(action.paths) or action.url or action.title
-        lines_above = _in_one_line(f"The agent wants to {verb} {what}")
-        lines += text_styles.draw(Text(sanitize(lines_above), style="bold"), width)
-    if action.line is not None:
-        lines += text_styles.draw(Text(sanitize(f"$ {action.line}"), style=text_styles.strong), width)
-        where = f"in {action.cwd}" if action.cwd and action.cwd != cwd else ""
-        with_ = " ".join(f"{name}={value}" for name, value in action.env)
-        if where or with_:
-            lines += text_styles.draw(
-                Text(sanitize(" ".join(filter(None, [where, with_]))), style=text_styles.dim), width
-            )
-    if action.url:
-        lines += text_styles.draw(Text(sanitize(_in_one_line(action.url)), style=text_styles.accent), width)
-    title = request.title if request is not None else lines_above
-    changed = {change.path for diff in action.changes for change in diff.changes}
-    if request is not None:
-        for path in action.paths:
-            if path not in changed and not _names(request.title, path.removeprefix(f"{cwd}/")):
-                lines += text_styles.draw(Text(sanitize(_in_one_line(path))), width)
-    for diff in action.changes:  # little context, so that the change itself is visible
-        lines += diffs.draw(
-            diff, text_styles, width, side_by_side=True, cwd=cwd, context=context, named=sanitize(title)
-        )
-    # Below the action itself, because the agent's text can have any length.
-    if request is not None and request.description:
-        lines += text_styles.draw(Text(sanitize(request.description)), width)
-    return lines
-
-
-def _only_says(title: str, line: str) -> bool:
-    """Return whether a title is the command, perhaps after a word such as `Run`: the command itself is shown anyway."""
-    words, command = one_line(title, 10_000), one_line(line, 10_000)
-    return command in words and len(words) - len(command) <= _MAX_VERB
-
-
-def _in_one_line(text: str) -> str:
-    """Make line breaks in a name visible, so that it can't look like several lines."""
-    return text.replace("\n", "␊")
-
-
-def _names(title: str, path: str) -> bool:
-    """Return whether a title contains this file name. A word such as `a` may be just a word."""
-    return not path.isalpha() and path in _WORDS.split(title)
-
-
 _MAX_LINES = 4000
 _MIN_ACTION_LINES = 4
-"""Minimum number of lines for the action, whatever else doesn't fit."""
+"""Minimum number of lines for the action, even if the answers then have to scroll."""
 _SMALL_HEIGHT = 20
 _MAX_REASON_LINES = 3
 _PROMPT_LINES = 5
 _UNFOCUSED_HINT, _LOCKED_HINT = "tab to answer", "new question: keys unlock in a moment"
-_ONCE = ("allow_once", "reject_once")
-_AROUND_ANSWER = len("❯ 1. ") + len(" (y)")
-"""Cells of an answer's line that aren't part of its text."""
-
-
-def _describe_reason(question: Question, cwd: str) -> str:
-    """Say why the policy asks, without repeating what the panel shows above."""
-    action = question.action
-    shown = [action.line, action.url, *action.paths, *(path.removeprefix(f"{cwd}/") for path in action.paths)]
-    for each in filter(None, shown):
-        if question.why.endswith(f" ({each})"):
-            return question.why.removesuffix(f" ({each})")
-    return question.why
+_MOVES = ("up", "down", "pageup", "pagedown")
+_KEYS = ("escape", "enter", *_MOVES)
 
 
 class PermissionPanel(AskingPanel):
@@ -177,30 +72,30 @@ class PermissionPanel(AskingPanel):
         self.text_styles = text_styles
         self._cwd = cwd
         self._asked: PendingPermission | None = None
+        self._answers: AnswerList | None = None
         self._action_lines: list[Strip] = []
         self._body: list[Strip] = []
-        """The facts, and the selected answer in full if its line truncates it."""
+        """The action, and the selected answer in full if its line truncates it."""
         self._options: list[Strip] = []
         self._at = 0
         self._drawn: tuple[int, bool] | None = None
-        self._row: list[PendingPermission] = []
+        self._series: list[PendingPermission] = []
         """The current series of requests, including answered ones, for “2 of 3”."""
-        self._length = 0
         self._reason_lines = 1
         """Lines for the reason, or for the effect of an answer."""
-        self.cursor: int = 0
 
     def show(self, waiting: list[PendingPermission]) -> None:
         """Show the first of the pending requests."""
         asked = waiting[0]
         if asked is not self._asked:
-            self._asked, self._at, self.cursor, self._length = asked, 0, _first_place(asked.question), 0
+            self._asked, self._answers, self._at = asked, AnswerList(asked.question), 0
             self._drawn = None
             self._moment.begin()
-        known = {id(each) for each in self._row}
-        self._row = [*(self._row if id(asked) in known else []), *(each for each in waiting if id(each) not in known)]
-        place = next(place for place, each in enumerate(self._row, 1) if each is asked)
-        more = f" ({place} of {len(self._row)})" if len(self._row) > 1 else ""
+        known = {id(each) for each in self._series}
+        earlier = self._series if id(asked) in known else []
+        self._series = [*earlier, *(each for each in waiting if id(each) not in known)]
+        place = next(place for place, each in enumerate(self._series, 1) if each is asked)
+        more = f" ({place} of {len(self._series)})" if len(self._series) > 1 else ""
         self.border_title = f"Permission needed{more}"
         self.say_keys(self.has_focus)
         self._fit()
@@ -214,7 +109,7 @@ class PermissionPanel(AskingPanel):
         self.refresh(layout=True)
 
     def say_keys(self, is_mine: bool) -> None:
-        how_long = " · t duration" if can_be_shorter(self.question) else ""
+        how_long = " · t duration" if self._answers is not None and self._answers.can_be_shorter else ""
         hints = [f"number or ↑↓ enter{how_long} · esc stop the turn", f"number or ↑↓ enter{how_long} · esc stop"]
         hints += [f"number or enter{how_long} · esc", "number or enter"]
         hints = hints if self._moment.is_over else [_LOCKED_HINT, "in a moment"]
@@ -241,83 +136,29 @@ class PermissionPanel(AskingPanel):
         return self._asked is not None
 
     @property
-    def question(self) -> Question | None:
-        return self._asked.question if self._asked is not None else None
+    def cursor(self) -> int:
+        """The index of the selected answer."""
+        return self._answers.cursor if self._answers is not None else 0
 
     # -- drawing
 
     def _draw(self, width: int) -> None:
-        question = self.question
-        if question is None or width <= 0:
+        answers = self._answers
+        if answers is None or width <= 0:
             return
         is_small = self.app.size.height < _SMALL_HEIGHT
         if (width, is_small) != self._drawn:
             self._drawn = width, is_small
-            body = render_action(question, self.text_styles, width, context=0 if is_small else 1, cwd=self._cwd)
+            body = render_action(answers.question, self.text_styles, width, context=0 if is_small else 1, cwd=self._cwd)
             more = f"… and {len(body) - _MAX_LINES} more lines not shown"
             self._action_lines = [
                 *body[:_MAX_LINES],
                 *([self.text_styles.line((more, self.text_styles.warn))] if body[_MAX_LINES:] else []),
             ]
-        self._body = [*self._action_lines, *self._answer_in_full(question, width)]
-        self._options = [self._option(question, place, width) for place in range(len(question.choices))]
-        if find_rejection(question) is not None:
-            self._options.append(self._instead(question, width))
-        told = [describe_effect(choice, self._length_of(choice)) for choice in question.choices]
-        self._reason_lines = min(max(len(wrap(each, max(width, 8))) for each in (*told, "why")), _MAX_REASON_LINES)
-
-    def _answer_in_full(self, question: Question, width: int) -> list[Strip]:
-        """Render the selected answer in full if its line truncates it: users must see what they agree to."""
-        if self.cursor >= len(question.choices):
-            return []
-        choice = question.choices[self.cursor]
-        said = one_line(f"{choice.name}  {self._describe_rules(question, self.cursor)}", 10_000)
-        if cell_len(said) <= width - _AROUND_ANSWER:
-            return []
-        return self.text_styles.draw(Text(f"{self.cursor + 1}. {said}", style=self.text_styles.dim), width)
-
-    def _describe_rules(self, question: Question, place: int) -> str:
-        """Describe the rules that an answer is remembered as, unless the answer before it says the same."""
-        choice = question.choices[place]
-        before = question.choices[place - 1] if place else None
-        if before is not None and choice.rules and (before.rules, before.scope) == (choice.rules, choice.scope):
-            return ""
-        return describe_rules(choice, self._length_of(choice), is_labelled=True)
-
-    def _length_of(self, choice: Choice) -> Length:
-        """Return the duration of an answer."""
-        assert self.question is not None
-        return choose_length(self.question, choice, LENGTHS[self._length])
-
-    @property
-    def _count(self) -> int:
-        """The number of answers, including that to reject and say what to do instead."""
-        question = self.question
-        return 0 if question is None else len(question.choices) + (find_rejection(question) is not None)
-
-    def _instead(self, question: Question, width: int) -> Strip:
-        place, text_styles = len(question.choices), self.text_styles
-        return text_styles.line(
-            ("❯ " if place == self.cursor else "  ", text_styles.accent),
-            (f"{place + 1}. ", text_styles.strong),
-            (truncate(INSTEAD, max(width - len("❯ 1.  (i)"), 1)), text_styles.bad),
-            (f" ({INSTEAD_LETTER})", text_styles.dim),
-        )
-
-    def _option(self, question: Question, place: int, width: int) -> Strip:
-        text_styles, choice = self.text_styles, question.choices[place]
-        letter = next((f" ({each})" for each in LETTERS if find_choice(question, each) is choice), "")
-        room = width - 2 - len(f"{place + 1}. ") - len(letter)
-        name = truncate(choice.name, max(room, 1))
-        remembered = self._describe_rules(question, place).strip()
-        left = room - cell_len(name) - 2
-        return text_styles.line(
-            ("❯ " if place == self.cursor else "  ", text_styles.accent),
-            (f"{place + 1}. ", text_styles.strong),
-            (name, text_styles.good if choice.allows else text_styles.bad),
-            (letter, text_styles.dim),
-            (f"  {truncate(remembered, left)}" if remembered and left > 0 else "", text_styles.dim),
-        )
+        self._body = [*self._action_lines, *answers.render_selected(self.text_styles, width)]
+        self._options = answers.render(self.text_styles, width)
+        effects = [answers.describe_effect(choice) for choice in answers.question.choices]
+        self._reason_lines = min(max(len(wrap(each, max(width, 8))) for each in (*effects, "why")), _MAX_REASON_LINES)
 
     def get_content_height(self, container: object, viewport: object, width: int) -> int:
         self._draw(width)
@@ -366,22 +207,19 @@ class PermissionPanel(AskingPanel):
 
     def _reason(self) -> str:
         """Return the reason for asking; or, at a remembered answer, how long and where it is saved."""
-        question = self.question
-        if question is None:
+        answers = self._answers
+        if answers is None:
             return ""
-        choice = question.choices[self.cursor] if self.cursor < len(question.choices) else None
-        kept = describe_effect(choice, self._length_of(choice)) if choice is not None else ""
-        return (
-            one_line(kept, 1000)
-            if kept
-            else one_line(f"Why you are asked: {_describe_reason(question, self._cwd)}", max(self.size.width, 8))
-        )
+        effect = answers.describe_effect(answers.selected) if answers.selected is not None else ""
+        if effect:
+            return one_line(effect, 1000)
+        return one_line(f"Why you are asked: {describe_reason(answers.question, self._cwd)}", max(self.size.width, 8))
 
     # -- answering
 
     def on_key(self, event: events.Key) -> None:
-        question = self.question
-        if question is None:
+        answers = self._answers
+        if answers is None:
             return
         key = event.key
         if key.startswith(("alt+", "ctrl+")) or not (event.is_printable or key in _KEYS):
@@ -392,22 +230,19 @@ class PermissionPanel(AskingPanel):
             self.post_message(self.Escaped())
         elif self._moment.comes_early() and key not in _MOVES:
             self.say_keys(self.has_focus)
-        elif (choice := self._answer_by(key)) is not None:
+        elif (choice := answers.find(key)) is not None or answers.is_instead(key):
             self.accept_key(key)
             self._choose(choice)
-        elif self._is_instead(key) or (key == "enter" and self.cursor >= len(question.choices)):
-            self.accept_key(key)
-            self._ask_instead()
         elif key == "enter":
             self.accept_key(key)
-            self._choose(question.choices[self.cursor])
-        elif key == "t" and can_be_shorter(question):
+            self._choose(answers.selected)
+        elif key == "t" and answers.can_be_shorter:
             self.accept_key(key)
-            self._length = (self._length + 1) % len(LENGTHS)
+            answers.change_length()
             self._draw(self.size.width)
             self.refresh()
         elif key in ("up", "down"):
-            self.cursor = (self.cursor + (1 if key == "down" else -1)) % max(self._count, 1)
+            answers.move(1 if key == "down" else -1)
             self._draw(self.size.width)
             self.refresh(layout=True)  # an answer shown in full takes more lines
         elif key in ("pagedown", "pageup"):
@@ -415,52 +250,28 @@ class PermissionPanel(AskingPanel):
             self._at = max(0, min(self._at + (room if key == "pagedown" else -room), len(self._body) - room))
             self.refresh()
 
-    def _answer_by(self, key: str) -> Choice | None:
-        """Return the answer for a number or a letter."""
-        question = self.question
-        if question is not None and key.isdecimal() and 1 <= int(key) <= len(question.choices):
-            return question.choices[int(key) - 1]
-        return find_choice(question, key) if question is not None and key in LETTERS else None
-
-    def _is_instead(self, key: str) -> bool:
-        """Return whether a number or letter is for the answer that rejects and says what to do instead."""
-        question = self.question
-        if question is None or find_rejection(question) is None:
-            return False
-        return key in (INSTEAD_LETTER, str(len(question.choices) + 1))
-
-    def _ask_instead(self) -> None:
-        if self._asked is not None:
-            self.post_message(self.InsteadWanted(self._asked))
-
     def is_answer_key(self, key: str) -> bool:
-        return (
-            self._is_instead(key) or self._answer_by(key) is not None or (key == "t" and can_be_shorter(self.question))
-        )
+        answers = self._answers
+        if answers is None:
+            return False
+        return answers.find(key) is not None or answers.is_instead(key) or (key == "t" and answers.can_be_shorter)
 
     def on_click(self, event: events.Click) -> None:
-        question = self.question
         at = event.get_content_offset(self)  # None on the border
-        room, why, answers = self._split_lines()
+        room, why, visible = self._split_lines()
         place = at.y - room - why if at is not None else -1
-        is_more = place == answers - 1 and self._first_visible + answers < len(self._options)
-        if question is not None and 0 <= place < answers and not is_more and not self._moment.comes_early():
-            at_choice = self._first_visible + place
-            if at_choice < len(question.choices):
-                self._choose(question.choices[at_choice])
-            else:
-                self._ask_instead()
+        is_more = place == visible - 1 and self._first_visible + visible < len(self._options)
+        answers = self._answers
+        if answers is not None and 0 <= place < visible and not is_more and not self._moment.comes_early():
+            self._choose(answers[self._first_visible + place])
 
-    def _choose(self, choice: Choice) -> None:
-        asked, self._asked = self._asked, None
-        if asked is not None:
-            self.post_message(self.Answered(asked, limit_answer(asked.question, choice, LENGTHS[self._length])))
-
-
-def _first_place(question: Question) -> int:
-    """Return the initial cursor position: a one-time answer, if there is one."""
-    return next((place for place, choice in enumerate(question.choices) if choice.kind in _ONCE), 0)
-
-
-_MOVES = ("up", "down", "pageup", "pagedown")
-_KEYS = ("escape", "enter", *_MOVES)
+    def _choose(self, choice: Choice | None) -> None:
+        """Answer the request; None lets the user say what to do instead, and keeps it open."""
+        asked, answers = self._asked, self._answers
+        if asked is None or answers is None:
+            return
+        if choice is None:
+            self.post_message(self.InsteadWanted(asked))
+            return
+        self._asked = self._answers = None
+        self.post_message(self.Answered(asked, answers.limit(choice)))
