@@ -119,10 +119,10 @@ PAGES = {
         "accord.hub",
         "Sessions shared by several clients. [The hub](../hub.md) is the guide.",
         {
-            "accord.hub.hub": ("Hub",),
-            "accord.hub.principal": ("Principal",),
-            "accord.hub.spawner": ("CommandSpawner",),
-            "accord.hub.sqlite_log": ("SqliteEventLog",),
+            "accord.hub": (
+                *("Hub", "Principal", "Spawner", "CommandSpawner", "EventLog", "MemoryEventLog", "SqliteEventLog"),
+                *("Budgets", "Budget"),
+            )
         },
     ),
 }

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import accord
+import accord.hub
 
 INIT = Path(accord.__file__)
 
@@ -20,6 +21,18 @@ def run(code: str) -> str:
 def test_every_public_name_can_be_loaded() -> None:
     for name in accord.__all__:
         assert getattr(accord, name) is not None
+
+
+def test_every_public_name_of_the_hub_can_be_loaded() -> None:
+    for name in accord.hub.__all__:
+        assert getattr(accord.hub, name) is not None
+
+
+def test_the_hub_loads_only_what_is_used() -> None:
+    code = (
+        "import sys; from accord.hub import Principal; print(*sorted(m for m in sys.modules if m.startswith('accord')))"
+    )
+    assert run(code) == "accord accord.hub accord.hub.principal accord.version"
 
 
 def test_type_checkers_see_the_same_names_as_all() -> None:

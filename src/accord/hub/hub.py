@@ -48,8 +48,8 @@ class HubStats(msgspec.Struct, frozen=True, kw_only=True):
 class SessionView:
     """An open session, for administrators.
 
-    It reads from the session when it is asked: `accord serve` looks at every session once a second, but at most of
-    them only at whether they are busy."""
+    Each field is read on demand, not copied: `accord serve` looks at all sessions every second, and for most of them
+    only needs to know whether they are busy."""
 
     __slots__ = ("_session",)
 
