@@ -10,7 +10,7 @@ from support.link import until
 from support.wire_agent import Played, chunk, tell
 
 from accord import NotFound, Text, UserText
-from accord.client.session_registry import MAX_EARLY_BYTES
+from accord.client.early_updates import MAX_EARLY_BYTES
 from accord.testing import wire_agent
 
 

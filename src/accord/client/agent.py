@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from accord.client.background_tasks import BackgroundTasks
@@ -15,9 +14,10 @@ from accord.client.listener import Listener
 from accord.client.logins import Login, Logins, TerminalLogin
 from accord.client.offered_servers import ServerLike
 from accord.client.offers import AgentOffers
+from accord.client.providers import Providers
 from accord.client.restarts import Relaunch, Restarts
 from accord.client.session import Session
-from accord.client.session_list import SessionList
+from accord.client.session_list import SessionList, list_sessions
 from accord.client.session_registry import SessionRegistry
 from accord.client.workspace import Workspace
 from accord.connection.connection import Connection
@@ -26,10 +26,9 @@ from accord.connection.dispatch import Routes, log
 from accord.connection.handshake import agreed_version
 from accord.connection.limits import Deadline, Limits
 from accord.errors import CapabilityError, ConnectionClosed, InvalidValue, NotFound, RemoteProtocolError
-from accord.model.account import ApiType, AuthStatus, Provider, ProviderConfig
+from accord.model.account import ApiType, AuthStatus, Provider
 from accord.model.record import Meta
 from accord.model.requests import AuthMethod, Implementation, SystemPrompt
-from accord.model.session import SessionInfo
 from accord.model.values import extension as check_extension
 from accord.model.values import short
 from accord.schema.method import Method
@@ -96,6 +95,7 @@ class ConnectedAgent:
         self.connection: Connection = Connection(transport, side="client", limits=limits)
         self.registry: SessionRegistry = SessionRegistry(self, mcp_servers)
         self.logins: Logins = Logins(self, login, terminal_login)
+        self._providers = Providers(self)
         self.restarts: Restarts = Restarts(self, relaunch, after_exit=restart)
         self.interruptions: Interruptions = Interruptions(self)
         self.tasks: BackgroundTasks = BackgroundTasks()
@@ -110,8 +110,6 @@ class ConnectedAgent:
             for stage, seconds in {**DEADLINES, **deadlines}.items()
         }
         self._listeners: list[Listener[AgentEvent]] = []
-        self._required_providers: set[str] = set()
-        """The providers that can't be disabled, as the agent last listed them."""
         self._has_ended = False
         """Whether the connection has ended for good: no restart replaces it."""
 
@@ -289,23 +287,7 @@ class ConnectedAgent:
 
     def list_sessions(self, cwd: str | None = None, *, archived: str | None = None) -> SessionList:
         """List the agent's sessions, page by page: those of one directory, or all."""
-        return SessionList(self._list_sessions(cwd, archived))
-
-    async def _list_sessions(self, cwd: str | None, archived: str | None) -> AsyncGenerator[SessionInfo]:
-        self.offers.need("list", "to list sessions")
-        if archived is not None:
-            self.need_unstable("session/list with archived")
-            self.offers.need("archive", "to archive sessions")
-        where = None if cwd is None else os.path.abspath(cwd)  # noqa: ASYNC240  # touches no disk
-        known, cursor = self.registry.archived, None
-        while True:
-            page, cursor = await self.dialect.list_sessions(where, cursor, archived)
-            for info in page:
-                if archived is not None:
-                    (known.add if info.archived else known.discard)(info.id)
-                yield info
-            if cursor is None:
-                return
+        return SessionList(list_sessions(self, cwd, archived))
 
     async def close_session(self, id: str) -> None:
         """Close a session by id. Succeeds if it isn't open."""
@@ -389,10 +371,7 @@ class ConnectedAgent:
 
     async def list_providers(self) -> list[Provider]:
         """List the providers of the agent's model (unstable)."""
-        self._need_providers("providers/list")
-        providers = await self.dialect.list_providers()
-        self._required_providers = {each.id for each in providers if each.required}
-        return providers
+        return await self._providers.list()
 
     async def set_provider(
         self,
@@ -404,31 +383,15 @@ class ConnectedAgent:
         meta: Meta | None = None,
     ) -> None:
         """Configure a provider (unstable). Replaces its previous configuration."""
-        self._need_providers("providers/set")
-        config = ProviderConfig(api_type=api_type, base_url=base_url, headers=dict(headers or {}), meta=meta)
-        await self.dialect.set_provider(id, config)
+        await self._providers.set(id, api_type, base_url, headers, meta)
 
     async def disable_provider(self, id: str) -> None:
         """Disable a provider (unstable). One that was listed as required can't be disabled."""
-        self._need_providers("providers/disable")
-        if id in self._required_providers:
-            raise CapabilityError(
-                f"the agent requires the provider {id!r}; configure it with set_provider instead; nothing was sent"
-            )
-        await self.dialect.disable_provider(id)
-
-    def _need_providers(self, what: str) -> None:
-        self.need_unstable(what)
-        self.offers.need("providers", "to set providers")
+        await self._providers.disable(id)
 
     async def reconnect(self) -> None:
         """Restart the agent and reopen all sessions."""
         await self.restarts.reconnect()
-
-    @property
-    def left(self) -> Connection | None:
-        """A connection that is being replaced by a restart."""
-        return self.restarts.replaced
 
     # -- other methods
 

@@ -244,7 +244,7 @@ class AgentProcess:
         connection = self.agent.connection
         await connection.wait_ended()
         # A login restarts the agent and ends this connection. The agent has exited only if the restart fails.
-        while self.agent.left is connection and self.agent.connection is connection:  # noqa: ASYNC110
+        while self.agent.restarts.replaced is connection and self.agent.connection is connection:  # noqa: ASYNC110
             await asyncio.sleep(0.05)
         if self.agent.connection is not connection:
             self._watching = asyncio.ensure_future(self._watch_connection())
