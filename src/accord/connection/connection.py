@@ -79,8 +79,8 @@ class Connection:
     def start(self, early: Routes) -> None:
         """Start receiving. Until `speak` only the methods in `early` are served; other messages are rejected or
         buffered."""
-        self._incoming.opening.early = early
-        self._incoming.opening.is_buffering = self.side == "client"
+        self._incoming.early.routes = early
+        self._incoming.early.is_buffering = self.side == "client"
         self._ended, self.thread = asyncio.get_running_loop().create_future(), get_ident()
         self.transport.max_message_bytes = self.limits.max_message_bytes
         self._conversation.reader = early.reader

@@ -11,17 +11,16 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET
 
-from accord.connection.backlog import Backlog
 from accord.connection.diagnostics import Problems
 from accord.connection.dispatch import Handler, Route, Routes, fault_of, has_session, method_not_found, read_params
+from accord.connection.early_messages import EarlyMessages
 from accord.connection.outgoing_requests import OutgoingRequests, Waiter
 from accord.connection.peer_requests import PeerRequests
 from accord.errors import INVALID_REQUEST, AccordError
-from accord.rpc.conversation import CANCEL, Answered, Cancelled, Conversation, Unexpected, as_unexpected
+from accord.rpc.conversation import Answered, Cancelled, Conversation, Unexpected, as_unexpected
 from accord.rpc.envelope import (
-    Batch,
     Call,
     Failure,
     Fault,
@@ -31,7 +30,6 @@ from accord.rpc.envelope import (
     Success,
     find_responses,
     looks_like_response,
-    read,
     read_response,
     read_responses,
 )
@@ -54,7 +52,7 @@ class Incoming:
         peer_requests: PeerRequests,
         problems: Problems,
     ) -> None:
-        self.opening: EarlyMessages = EarlyMessages(conversation, connection.backlog, self._sort)
+        self.early: EarlyMessages = EarlyMessages(conversation, connection.backlog, self._sort)
         self._connection = connection
         self._conversation = conversation
         self._outgoing = outgoing
@@ -71,26 +69,26 @@ class Incoming:
         """Serve these methods from now on, and deliver the buffered messages."""
         self._conversation.reader = routes.reader
         self._routes = routes
-        buffered = self.opening.release()
+        buffered = self.early.release()
         if buffered and self._connection.can_answer:
             self._deliver_all(b"\n".join(buffered) + b"\n")
 
     def undo_handshake(self) -> None:
         """Accept `initialize` again after a failed handshake, whose error response has been sent."""
-        if not self.opening.has_buffered:
-            self.opening.is_buffering = False
+        if not self.early.has_buffered:
+            self.early.is_buffering = False
         elif not self._is_replay_scheduled:
             self._is_replay_scheduled = True
             asyncio.get_running_loop().call_soon(self._replay_early)
 
     def _replay_early(self) -> None:
         self._is_replay_scheduled = False
-        for line in self.opening.release():
-            self.opening.receive(line)
+        for line in self.early.release():
+            self.early.receive(line)
 
     def on_refused(self, id: RequestId) -> None:
         """Called when a request got an error response. If it was `initialize`, the handshake has failed."""
-        if self._routes is None and self.opening.is_buffering and self.opening.initialize_id == id:
+        if self._routes is None and self.early.is_buffering and self.early.initialize_id == id:
             self.undo_handshake()
 
     # -- lines
@@ -201,7 +199,7 @@ class Incoming:
             if self._routes is not None:
                 self._deliver_all(b"\n".join(lines[index:]) + b"\n")
                 return
-            self.opening.receive(line)
+            self.early.receive(line)
 
     # -- messages
 
@@ -237,7 +235,7 @@ class Incoming:
                     self._report_unread(routes.unreadable, name, params, str(error), size)
                 return
             if self._routes is None:
-                self.opening.is_buffering, self.opening.initialize_id = True, id
+                self.early.is_buffering, self.early.initialize_id = True, id
             self._accept(id, route, read, size)
         elif self._routes is None:
             why = f"{name[:100]} arrived before initialize; send initialize first"
@@ -337,7 +335,7 @@ class Incoming:
         a response."""
         if seen.kind == "stray":
             return self._connection.side == "client"
-        routes = self._routes or self.opening.early
+        routes = self._routes or self.early.routes
         return seen.id is None and seen.method is not None and (seen.method, True) in routes.by_name
 
 
@@ -348,63 +346,3 @@ def _describe_error(error: Fault | None) -> str:
 def _session_in(params: Any) -> str | None:
     session = params.get("sessionId") if isinstance(params, dict) else None
     return session if isinstance(session, str) else None
-
-
-_LINE_OVERHEAD_BYTES = 100  # memory of a buffered line besides its bytes
-
-
-class EarlyMessages:
-    """Messages before the version is negotiated.
-
-    An agent serves only `initialize`. Everything that arrives while that is being handled is buffered, and delivered
-    after its response was sent: decoded in the negotiated version, or as if it had just arrived if `initialize` failed.
-    A client buffers messages until it has read the response. Buffered messages count as undelivered, so reading pauses
-    if there are too many."""
-
-    def __init__(
-        self, conversation: Conversation[Any], backlog: Backlog, sort: Callable[[Any, Routes, int], None]
-    ) -> None:
-        self.is_buffering: bool = False
-        self.initialize_id: RequestId | UnsetType = UNSET
-        """The id of the `initialize` request that is being handled."""
-        self.early: Routes = Routes({})
-        """The methods that are served before the version is negotiated."""
-        self._conversation = conversation
-        self._backlog = backlog
-        self._sort = sort
-        self._buffered: list[bytes] = []
-        self._buffered_bytes = 0
-
-    @property
-    def has_buffered(self) -> bool:
-        return bool(self._buffered)
-
-    def receive(self, line: bytes) -> None:
-        """Handle one line. A line may change how the next one is read, so they can't be read in a block."""
-        if self.is_buffering and self._must_wait(line):
-            self._buffered.append(line)
-            self._buffered_bytes += len(line) + _LINE_OVERHEAD_BYTES
-            self._backlog.add(len(line) + _LINE_OVERHEAD_BYTES)
-            return
-        for message in self._conversation.receive_line(line):
-            self._sort(message, self.early, len(line))
-
-    def release(self) -> list[bytes]:
-        """Stop buffering and return the buffered lines, in order."""
-        buffered, self._buffered = self._buffered, []
-        size, self._buffered_bytes = self._buffered_bytes, 0
-        self.is_buffering = False
-        self._backlog.remove(size)
-        return buffered
-
-    def _must_wait(self, line: bytes) -> bool:
-        match read(line):
-            case Request():
-                return True
-            case Notification(method=method, params=params):
-                # Only the cancellation of an open request can't wait.
-                return method != CANCEL or self._conversation.read_cancellation(params) is None
-            case Batch(entries=entries):
-                return not any(isinstance(entry, (Success, Failure)) for entry in entries)
-            case _:
-                return False
