@@ -20,7 +20,7 @@ from accord.tui.agent.log import (
     summarize,
     title,
 )
-from accord.tui.screens.log import Lines
+from accord.tui.screens.log import LogLines
 
 
 def apply(log: Log, words: str = "", kinds: tuple[str, ...] | None = None) -> list[str]:
@@ -199,7 +199,7 @@ async def test_new_lines_are_followed_until_the_cursor_leaves_the_end(opened: Op
         await chat.until("line 99")
         await chat.press("pageup")
         log.add("stderr", b"one more")
-        view = chat.app.screen.query_one(Lines)
+        view = chat.app.screen.query_one(LogLines)
         await chat.until(lambda: view.rows[-1].entry.line == b"one more")
         assert "one more" not in chat.text
         await chat.press("ctrl+end")

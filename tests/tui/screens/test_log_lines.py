@@ -7,7 +7,8 @@ from support.tui_driver import Opened
 
 from accord.testing import ScriptedAgent
 from accord.tui.agent.log import MAX_LOG_BYTES, Log, LogFilter, LogQuery, title
-from accord.tui.screens.log import Lines, Pages
+from accord.tui.screens.log import LogLines
+from accord.tui.screens.log_message import LongText
 
 
 async def test_an_open_log_drops_the_lines_that_the_log_has_dropped(opened: Opened) -> None:
@@ -15,7 +16,7 @@ async def test_an_open_log_drops_the_lines_that_the_log_has_dropped(opened: Open
         log = chat.tab.controller.process.log
         await chat.press("ctrl+l")
         await chat.until("→ initialize")
-        view = chat.app.screen.query_one(Lines)
+        view = chat.app.screen.query_one(LogLines)
         line = b"x" * 250_000
         for number in range(4):
             for _ in range(20):
@@ -46,8 +47,8 @@ async def test_wide_characters_wrap_at_the_window_edge(opened: Opened) -> None:
         await chat.press("ctrl+l")
         await chat.until(said[0])
         await chat.press("enter")
-        await chat.until(lambda: chat.app.screen.query(Pages) and chat.app.screen.query_one(Pages)._rows)
-        pages = chat.app.screen.query_one(Pages)
+        await chat.until(lambda: chat.app.screen.query(LongText) and chat.app.screen.query_one(LongText)._rows)
+        pages = chat.app.screen.query_one(LongText)
         shown = [pages.render_line(y).text.rstrip() for y in range(pages.size.height)]
         assert "".join(shown) == said
         assert all(cell_len(row) <= pages.size.width for row in pages._rows)

@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from rich.cells import chop_cells
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -36,6 +35,7 @@ from accord.tui.agent.log import (
 )
 from accord.tui.errors import run_in_background
 from accord.tui.screens.hints import Hints
+from accord.tui.screens.log_message import MessageScreen
 from accord.tui.screens.modal import Modal
 from accord.tui.terminal.keyboard import Field
 from accord.tui.text import make_label
@@ -47,13 +47,11 @@ if TYPE_CHECKING:
     from accord.tui.app import AccordApp
     from accord.tui.theme import TextStyles
 
-_MOVES = {"up": -1, "down": 1}
 
-
-class Lines(Widget):
+class LogLines(Widget):
     """Log lines, newest at the bottom, with a cursor. On the last row, the cursor follows new lines."""
 
-    DEFAULT_CSS: ClassVar[str] = "Lines { height: 1fr; }"
+    DEFAULT_CSS: ClassVar[str] = "LogLines { height: 1fr; }"
     app: AccordApp
 
     class Opened(Message):
@@ -82,14 +80,14 @@ class Lines(Widget):
             self.rows, self._bytes, self._follows = [], 0, True
         self.rows += rows
         self._bytes += sum(row.entry.weight for row in rows)
-        gone = 0
-        while self._bytes > MAX_LOG_BYTES and gone < len(self.rows) - 1:
-            self._bytes -= self.rows[gone].entry.weight
-            gone += 1
-        if gone:
-            del self.rows[:gone]
-            self._at = max(self._at - gone, 0)
-            self._top = max(self._top - gone, 0)
+        dropped = 0
+        while self._bytes > MAX_LOG_BYTES and dropped < len(self.rows) - 1:
+            self._bytes -= self.rows[dropped].entry.weight
+            dropped += 1
+        if dropped:
+            del self.rows[:dropped]
+            self._at = max(self._at - dropped, 0)
+            self._top = max(self._top - dropped, 0)
         if self._follows:
             self._at = max(len(self.rows) - 1, 0)
         self._scroll_to_cursor()
@@ -97,7 +95,14 @@ class Lines(Widget):
     def move(self, key: str) -> bool:
         """Move the cursor. Return whether the key moves it."""
         page = max(self.size.height - 1, 1)
-        by = {**_MOVES, "pageup": -page, "pagedown": page, "ctrl+home": -len(self.rows), "ctrl+end": len(self.rows)}
+        by = {
+            "up": -1,
+            "down": 1,
+            "pageup": -page,
+            "pagedown": page,
+            "ctrl+home": -len(self.rows),
+            "ctrl+end": len(self.rows),
+        }
         if key not in by:
             return False
         self._at = max(0, min(self._at + by[key], len(self.rows) - 1))
@@ -117,8 +122,8 @@ class Lines(Widget):
         text_styles, width = self.app.text_styles, self.size.width
         place = self._top + y
         if place >= len(self.rows):
-            words = "Nothing here." if not self.rows and y == 0 else ""
-            return text_styles.line((words, text_styles.dim)).adjust_cell_length(width, text_styles.base)
+            hint = "Nothing here." if not self.rows and y == 0 else ""
+            return text_styles.line((hint, text_styles.dim)).adjust_cell_length(width, text_styles.base)
         shown = self.rows[place]
         line = shown.entry
         is_chosen = place == self._at
@@ -164,99 +169,6 @@ def _colour(text_styles: TextStyles, kind: Kind) -> Style:
     }.get(kind, text_styles.warn)
 
 
-class Pages(Widget, can_focus=True):
-    """A long text; only its visible lines are rendered."""
-
-    DEFAULT_CSS: ClassVar[str] = "Pages { height: 1fr; }"
-    app: AccordApp
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._text: list[str] = []
-        self._top = 0
-        self._rows: list[str] = []
-
-    def show(self, text: str) -> None:
-        self._text = text.split("\n")
-        self._wrap()
-
-    def _wrap(self) -> None:
-        width = max(self.size.width, 10)
-        self._rows = [part for row in self._text for part in _wrap_row(row, width)]
-        self.refresh()
-
-    def on_resize(self) -> None:
-        self._wrap()
-
-    def render_line(self, y: int) -> Strip:
-        text_styles, place = self.app.text_styles, self._top + y
-        words = self._rows[place] if place < len(self._rows) else ""
-        return text_styles.line((words, None)).adjust_cell_length(self.size.width, text_styles.base)
-
-    def scroll_rows(self, by: int) -> None:
-        self._top = max(0, min(self._top + by, len(self._rows) - self.size.height))
-        self.refresh()
-
-    def on_key(self, event: events.Key) -> None:
-        page, all_ = max(self.size.height - 1, 1), len(self._rows)
-        by = {**_MOVES, "j": 1, "k": -1, "pageup": -page, "pagedown": page, "space": page, "home": -all_, "end": all_}
-        if event.key in by:
-            event.stop()
-            self.scroll_rows(by[event.key])
-
-    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        event.stop()
-        self.scroll_rows(-3)
-
-    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        event.stop()
-        self.scroll_rows(3)
-
-
-def _wrap_row(row: str, width: int) -> list[str]:
-    """Wrap a line; some characters take two cells."""
-    if row.isascii():
-        return [row[at : at + width] for at in range(0, max(len(row), 1), width)]
-    return chop_cells(row, width)
-
-
-class MessageScreen(Modal[None]):
-    """One message, formatted over several lines."""
-
-    DEFAULT_CSS: ClassVar[str] = """
-    MessageScreen { align: center middle; }
-    MessageScreen > Vertical { width: 95%; height: 95%; border: round $primary; padding: 0 1; background: $background; }
-    """
-
-    def __init__(self, shown: LogRow, name: str, secrets: Iterable[str]) -> None:
-        super().__init__()
-        self._shown = shown
-        self._name = name
-        self._secrets = list(secrets)
-        self._text = ""
-
-    def compose(self) -> ComposeResult:
-        line = self._shown.entry
-        with Vertical() as box:
-            box.border_title = make_label(f"{MARKS[line.kind]} {self._name}, {clock(line)}")
-            yield Pages()
-            yield Hints("↑ ↓ page up page down", "y copy", "esc")
-
-    async def on_mount(self) -> None:
-        self.query_one(Pages).focus()
-        self._text = await asyncio.to_thread(pretty, self._shown.entry, self._secrets)
-        self.query_one(Pages).show(self._text)
-
-    def on_key(self, event: events.Key) -> None:
-        if event.key in ("escape", "q", "enter"):
-            event.stop()
-            self.dismiss(None)
-        elif event.key in ("y", "c"):
-            event.stop()
-            self.app.copy_to_clipboard(self._text)
-            self.app.notify("Copied.")
-
-
 _INTERVAL_SECONDS = 0.2
 _KINDS: dict[str, tuple[str, tuple[Kind, ...] | None]] = {
     "f2": ("everything", None),
@@ -277,13 +189,13 @@ class LogScreen(Modal[None]):
     LogScreen Input { border: none; height: 1; padding: 0; background: $background; }
     """
 
-    def __init__(self, process: AgentProcess, folder: Path) -> None:
+    def __init__(self, process: AgentProcess, directory: Path) -> None:
         super().__init__()
         self.process = process
-        self._folder = folder
+        self._directory = directory
         self._kinds = "f2"
-        self._words = ""
-        self._sifting: asyncio.Task[None] | None = None
+        self._query_text = ""
+        self._filtering: asyncio.Task[None] | None = None
 
     def compose(self) -> ComposeResult:
         from accord.config.redaction import secret_values
@@ -291,7 +203,7 @@ class LogScreen(Modal[None]):
         self._secrets = secret_values(os.environ)
         with Vertical():
             yield Field(placeholder="filter: words, -word, method:name", compact=True)
-            yield Lines(self._secrets)
+            yield LogLines(self._secrets)
             yield Hints(
                 "f2 all", "f3 printed", "f4 wire", "f5 received", "f6 sent",
                 "↑ ↓ enter open", "f7 copy", "f8 save to a file", "f9 unknown", "esc",
@@ -302,21 +214,21 @@ class LogScreen(Modal[None]):
         self._refilter()
 
     def on_unmount(self) -> None:
-        if self._sifting is not None:
-            self._sifting.cancel()
+        if self._filtering is not None:
+            self._filtering.cancel()
 
     def on_input_changed(self, message: Input.Changed) -> None:
-        if message.value != self._words:  # Textual also reports the empty field when it is mounted
-            self._words = message.value
+        if message.value != self._query_text:  # Textual also reports the empty field when it is mounted
+            self._query_text = message.value
             self._refilter()
 
     def _refilter(self) -> None:
         """Filter the whole log again, a slice at a time, and then new lines as they arrive."""
         name, kinds = _KINDS[self._kinds]
         self.query_one(Vertical).border_title = make_label(f"Log of {self._describe_agent()}: {name}")
-        if self._sifting is not None:
-            self._sifting.cancel()
-        self._sifting = asyncio.ensure_future(self._sift(LogQuery.of(self._words, kinds)))
+        if self._filtering is not None:
+            self._filtering.cancel()
+        self._filtering = asyncio.ensure_future(self._filter(LogQuery.of(self._query_text, kinds)))
 
     def _describe_agent(self) -> str:
         """Return the agent's name, and its command line if that is how it was started."""
@@ -325,8 +237,8 @@ class LogScreen(Modal[None]):
         target = self.process.target or ""
         return self.process.title + (f" ({one_line(redact_text(target), 60)})" if is_command_line(target) else "")
 
-    async def _sift(self, wanted: LogQuery) -> None:
-        log, log_filter, view = self.process.log, LogFilter(wanted), self.query_one(Lines)
+    async def _filter(self, wanted: LogQuery) -> None:
+        log, log_filter, view = self.process.log, LogFilter(wanted), self.query_one(LogLines)
         read, is_new = 0, True
         while True:
             found: list[LogRow] = []
@@ -351,16 +263,15 @@ class LogScreen(Modal[None]):
         await super().on_event(event)
 
     def _key(self, key: str) -> bool:
-        view = self.query_one(Lines)
+        view = self.query_one(LogLines)
         if key == "escape":
             self.dismiss(None)
         elif key in _KINDS:
             self._kinds = key
             self._refilter()
         elif key == "f7":
-            run_in_background(
-                self.app, self._copy(view.chosen)
-            )  # owned by the app, so that the write completes even if the screen is closed
+            # Owned by the app, so that it completes even if the screen is closed; so is saving.
+            run_in_background(self.app, self._copy(view.chosen))
         elif key == "f8":
             run_in_background(self.app, self._save(list(view.rows)))
         else:
@@ -368,9 +279,9 @@ class LogScreen(Modal[None]):
         return True
 
     def on_input_submitted(self) -> None:
-        self._open(self.query_one(Lines).chosen)
+        self._open(self.query_one(LogLines).chosen)
 
-    def on_lines_opened(self, message: Lines.Opened) -> None:
+    def on_log_lines_opened(self, message: LogLines.Opened) -> None:
         self._open(message.shown)
 
     def _open(self, shown: LogRow | None) -> None:
@@ -383,7 +294,7 @@ class LogScreen(Modal[None]):
             self.app.notify("Copied.")
 
     async def _save(self, rows: list[LogRow]) -> None:
-        path = self._folder / f"accord-log-{time.strftime('%Y%m%d-%H%M%S')}.txt"
+        path = self._directory / f"accord-log-{time.strftime('%Y%m%d-%H%M%S')}.txt"
         try:
             await asyncio.to_thread(_write, path, rows, self._secrets)
         except OSError as error:
