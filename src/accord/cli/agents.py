@@ -254,7 +254,7 @@ def pin(name: str, version: str, registry: str | None) -> None:
     if version in known:
         entry = known[version]
     elif source is not None:
-        entry = _find_entry(source, _registry_id(name), anew=True)
+        entry = _find_entry(source, _registry_id(name), refresh=True)
         if entry.version != version:
             _refuse(f"{source} has {entry.id} {entry.version}, not {version}", known)
     else:
@@ -286,7 +286,7 @@ def update(name: str | None, registry: str | None) -> None:
     source = registry or _registry()
     if source is None:
         raise click.UsageError("no registry is configured; use --registry")
-    _change(name, _find_entry(source, _registry_id(name), anew=True))
+    _change(name, _find_entry(source, _registry_id(name), refresh=True))
 
 
 @agents.command()
@@ -368,15 +368,15 @@ def _registry_id(name: str) -> str:
     return entry.registry
 
 
-def _find_entry(source: str, id: str, *, anew: bool = False) -> RegistryEntry:
+def _find_entry(source: str, id: str, *, refresh: bool = False) -> RegistryEntry:
     from accord.config.agents import nearest
     from accord.config.registry import read_registry
 
-    registry = read_registry(source, refresh=anew)
+    registry = read_registry(source, refresh=refresh)
     entry = registry.entries.get(id)
     if entry is None:
-        for fault in registry.problems:
-            click.echo(fault, err=True)
+        for problem in registry.problems:
+            click.echo(problem, err=True)
         close = nearest(id, registry.entries)
         hint = f"; did you mean {' or '.join(close)}?" if close else ""
         raise CommandError(f"{source} has no agent {id!r}{hint}")
@@ -404,6 +404,6 @@ def _change(name: str, entry: RegistryEntry) -> None:
     click.echo(done, err=True)
 
 
-def _refuse(words: str, known: Iterable[str]) -> NoReturn:
+def _refuse(message: str, known: Iterable[str]) -> NoReturn:
     installed = ", ".join(known)
-    raise CommandError(f"{words}{f' (installed: {installed})' if installed else ''}")
+    raise CommandError(f"{message}{f' (installed: {installed})' if installed else ''}")

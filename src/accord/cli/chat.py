@@ -167,14 +167,14 @@ def _run(
     from accord.cli.run import run
     from accord.cli.support.host import default_target
 
-    words = ["--agent", agent or default_target(cwd.resolve()), "--cwd", str(cwd), *(["--v2"] if v2 else [])]
-    words += ["--install"] if can_install else []
-    words += ["--session", first.id] if first.id is not None else []
-    words += ["--model", first.model] if first.model is not None else []
-    words += ["--continue"] if first.newest else []
-    words += [word for effect, given in rules.items() for rule in given for word in (f"--{effect}", rule)]
-    words += ["--", first.prompt] if first.prompt is not None else []
-    context = run.make_context("accord chat", words)
+    arguments = ["--agent", agent or default_target(cwd.resolve()), "--cwd", str(cwd), *(["--v2"] if v2 else [])]
+    arguments += ["--install"] if can_install else []
+    arguments += ["--session", first.id] if first.id is not None else []
+    arguments += ["--model", first.model] if first.model is not None else []
+    arguments += ["--continue"] if first.newest else []
+    arguments += [word for effect, given in rules.items() for rule in given for word in (f"--{effect}", rule)]
+    arguments += ["--", first.prompt] if first.prompt is not None else []
+    context = run.make_context("accord chat", arguments)
     return int(run.invoke(context) or 0)
 
 

@@ -197,7 +197,7 @@ async def _run(given: Mapping[str, Any], command: Sequence[str] | None) -> int:
     hub = create_hub(spawner, given, root, found.name)
     publishing = asyncio.ensure_future(publish_sessions(hub, found.name))
     try:
-        server = Server(hub, options, on_problem=lambda words: click.echo(words, err=True))
+        server = Server(hub, options, on_problem=lambda message: click.echo(message, err=True))
         server.add_hub_metrics(hub)
         await server.run(lambda: _print_banner(server, spawner.describe(), root, show_token=given["show_token"]))
     finally:

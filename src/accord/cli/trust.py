@@ -26,8 +26,8 @@ def trust(directory: Path | None, remove: bool, listing: bool) -> None:
     from accord.policy.trust import Trust
 
     known = Trust()
-    for fault in known.problems:
-        click.echo(str(fault), err=True)
+    for problem in known.problems:
+        click.echo(str(problem), err=True)
     if listing:
         if directory is not None or remove:
             raise click.UsageError("--list can't be combined with other arguments")

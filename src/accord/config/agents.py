@@ -183,17 +183,17 @@ def resolve(target: str, settings: Settings, *, install: Install | None = None) 
 
 
 def _resolve_configured(name: str, entry: AgentEntry) -> Resolved:
-    words = argv(entry)
-    if not words:
+    command = argv(entry)
+    if not command:
         raise LaunchError(f"agent {name!r} has an empty command; check the configuration", stage="resolve")
-    if entry.registry is not None and os.path.isabs(words[0]) and not os.path.exists(words[0]):
+    if entry.registry is not None and os.path.isabs(command[0]) and not os.path.exists(command[0]):
         raise LaunchError(
             f"agent {name!r} ({entry.registry} {entry.version}) is no longer installed; "
             f"install it again: accord agents update {name} --registry FILE",
-            command=words[0],
+            command=command[0],
             stage="resolve",
         )
-    return Resolved(name, words, dict(entry.env), entry.environment, "configured")
+    return Resolved(name, command, dict(entry.env), entry.environment, "configured")
 
 
 def find_listed(target: str, settings: Settings) -> RegistryEntry | None:
@@ -239,8 +239,8 @@ def _resolve_well_known(agent: WellKnownAgent, install: Install | None) -> Resol
 def not_installed(entry: RegistryEntry) -> LaunchError:
     """Return the error for an agent that must be installed first."""
     name = entry.id.rsplit("/", 1)[-1]
-    words = f"{entry.name} isn't installed; run: accord agents install {name} (or use --install with run and chat)"
-    return LaunchError(words, command=name, stage="install")
+    message = f"{entry.name} isn't installed; run: accord agents install {name} (or use --install with run and chat)"
+    return LaunchError(message, command=name, stage="install")
 
 
 def _describe_unknown(name: str, settings: Settings) -> str:

@@ -29,8 +29,8 @@ def describe_syntax_error(message: str) -> str:
     found = _SYNTAX_PLACE.search(message)
     if found is None:
         return message
-    words = message[: found.start()].strip()
-    return f"line {found[1]}, column {found[2]}: {words[:1].lower()}{words[1:]}; expected TOML"
+    problem = message[: found.start()].strip()
+    return f"line {found[1]}, column {found[2]}: {problem[:1].lower()}{problem[1:]}; expected TOML"
 
 
 def locate(text: str, keys: Sequence[str]) -> str:

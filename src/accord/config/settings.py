@@ -310,8 +310,8 @@ def parse(text: str, path: Path) -> Settings:
         try:
             return msgspec.convert(value, kind)
         except msgspec.ValidationError as error:
-            inner, words = problems.translate(str(error), kind)
-            raise ConfigError(f"{path}: {problems.locate(text, [*keys, *inner])}: {words}") from None
+            inner, expected = problems.translate(str(error), kind)
+            raise ConfigError(f"{path}: {problems.locate(text, [*keys, *inner])}: {expected}") from None
 
     # Convert one at a time, because an error in a table of tables doesn't say in which of them it is.
     for group, kind in (("agents", AgentEntry), ("mcp_servers", ServerEntry), ("deadlines", float)):
@@ -323,8 +323,8 @@ def parse(text: str, path: Path) -> Settings:
             coder["providers"] = {name: convert(value, ProviderEntry, [*place, name]) for name, value in named.items()}
         table["coder"] = convert(coder, CoderSettings, ["coder"])
     settings: Settings = convert(table, Settings, [])
-    for keys, words in find_problems(settings):
-        raise ConfigError(f"{path}: {problems.locate(text, keys)}: {words}")
+    for keys, expected in find_problems(settings):
+        raise ConfigError(f"{path}: {problems.locate(text, keys)}: {expected}")
     return settings
 
 
@@ -358,8 +358,8 @@ def find_problems(settings: Settings) -> Iterator[tuple[list[str], str]]:
             yield ["agents", name, "command"], problem
     for name in settings.coder.providers:
         if not NAME.fullmatch(name) or name in ("offline", "local"):
-            words = "a provider's name has letters, digits, - and _ only, and is not offline or local"
-            yield ["coder", "providers", name], words
+            expected = "a provider's name has letters, digits, - and _ only, and is not offline or local"
+            yield ["coder", "providers", name], expected
     for keys, budget in [(["budget"], settings.budget), *((["budgets", n], b) for n, b in settings.budgets.items())]:
         try:
             parse_budget(budget) if budget is not None else None

@@ -86,16 +86,16 @@ class TomlTables:
             return self._describe_unreadable(RuleError(f"cannot be read: {error.strerror}"))
         except UnicodeDecodeError:
             return self._describe_unreadable(RuleError("isn't UTF-8 text; expected TOML"))
-        except RuleError as fault:
-            return self._describe_unreadable(fault)
+        except RuleError as error:
+            return self._describe_unreadable(error)
         if os.name == "posix" and stat.S_IMODE(about.st_mode) & 0o022:
             advice = f"other users can write to it, so what it allows is ignored; run: chmod 600 {self.path}"
             problems = (*contents.problems, RuleError(advice, where=str(self.path)))
             return contents._replace(problems=problems, is_unsafe=True)
         return contents
 
-    def _describe_unreadable(self, fault: RuleError) -> Contents:
-        return Contents(problems=(fault.at(str(self.path), fault.line),), is_broken=True)
+    def _describe_unreadable(self, error: RuleError) -> Contents:
+        return Contents(problems=(error.at(str(self.path), error.line),), is_broken=True)
 
     def _parse(self, text: str) -> Contents:
         whole = _loads(text, self.name)
@@ -155,10 +155,10 @@ class TomlTables:
                 self._seen = None
         except OSError as error:
             raise RuleError(f"cannot be written: {error.strerror or error}", where=str(self.path)) from None
-        except RuleError as fault:
-            raise fault.at(str(self.path), fault.line) from None
-        except ConfigError as fault:
-            raise RuleError(str(fault), where=str(self.path)) from None
+        except RuleError as error:
+            raise error.at(str(self.path), error.line) from None
+        except ConfigError as error:
+            raise RuleError(str(error), where=str(self.path)) from None
 
     def _render_changes(self, contents: Contents, keep: Iterable[Block], add: Iterable[Mapping[str, Any]]) -> str:
         remaining, new = list(keep), list(add)

@@ -36,9 +36,9 @@ from accord.model.tool import Location, ToolKind, ToolStatus
 from accord.model.values import UINT16, UINT32, count, number, optional_text, short, text, texts, word
 
 
-def _literals(words: Any) -> frozenset[str]:
+def _literals(alias: Any) -> frozenset[str]:
     """Return the literals of `Union[Literal[…], str]`."""
-    return frozenset(get_args(get_args(words)[0]))
+    return frozenset(get_args(get_args(alias)[0]))
 
 
 STOP_REASONS = _literals(StopReason) - {"error"}

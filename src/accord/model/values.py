@@ -23,9 +23,9 @@ def word(argument: str, value: Any, known: frozenset[str]) -> str:
     """Check a value of the protocol, or a custom one, which begins with an underscore."""
     if type(value) is str and (value in known or value.startswith("_")):
         return value
-    words = ", ".join(sorted(known))
+    names = ", ".join(sorted(known))
     raise InvalidValue(
-        f"{argument} is {short(value)}; it may be {words}, or a custom value that begins with '_'{guess(value, known)}",
+        f"{argument} is {short(value)}; it may be {names}, or a custom value that begins with '_'{guess(value, known)}",
         argument=argument,
     )
 

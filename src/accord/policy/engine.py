@@ -343,9 +343,9 @@ class Policy:
         if choice.scope == "forever" and memory is not None:
             try:
                 await asyncio.to_thread(memory.add, self.project, rules)
-            except RuleError as fault:
-                save_error = str(fault)
-                self._sources.notes.append(f"remembered for this session only: {fault}")
+            except RuleError as error:
+                save_error = str(error)
+                self._sources.notes.append(f"remembered for this session only: {error}")
             else:
                 return f", and remembered: {'; '.join(map(format_rule, rules))}", ""
         held = action.session or None
@@ -367,7 +367,7 @@ class Policy:
     def notes(self) -> list[str]:
         """Notes for the user: rules that are ignored, files that can't be read."""
         memory = self._sources.memory
-        return [*self._sources.notes, *([str(fault) for fault in memory.problems] if memory is not None else [])]
+        return [*self._sources.notes, *([str(each) for each in memory.problems] if memory is not None else [])]
 
     def unused_rules(self, used: Iterable[str] = ()) -> list[Rule]:
         """Return the rules that haven't matched anything yet. `used` are those in a log (`Audit.rules_used`)."""

@@ -72,9 +72,9 @@ def _permissions(table: dict[str, Any], path: Path) -> Permissions:
 
     try:
         return parse_permissions(table, where=str(path))
-    except RuleError as fault:
+    except RuleError as error:
         try:
             text = path.read_text(encoding="utf-8-sig")
         except (OSError, UnicodeDecodeError):
-            raise fault from None
+            raise error from None
         return parse_permissions(table, where=str(path), text=text)

@@ -92,8 +92,8 @@ class RememberedRules:
             for block in contents.blocks:
                 try:
                     project, rule = _rule(block)
-                except RuleError as fault:
-                    problems.append(fault.at(str(self.path), fault.line or block.line))
+                except RuleError as error:
+                    problems.append(error.at(str(self.path), error.line or block.line))
                     continue
                 if not (contents.is_unsafe and rule.effect == "allow"):
                     rules.append((project, rule))
@@ -115,8 +115,8 @@ def _rule(block: Block) -> tuple[str, Rule]:
                 f"scope is {rule.scope!r}; remembered rules last forever, or until they expire", key="scope"
             )
         return os.path.realpath(project), rule
-    except RuleError as fault:
-        raise fault.at("", block.line_of(fault.key)) from None
+    except RuleError as error:
+        raise error.at("", block.line_of(error.key)) from None
 
 
 def _readable(block: Block) -> Rule | None:

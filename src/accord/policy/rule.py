@@ -114,8 +114,8 @@ def _check_patterns(key: str, patterns: tuple[str, ...], read: Callable[[str], o
     for text in patterns:
         try:
             read(text)
-        except RuleError as fault:
-            raise RuleError(fault.message, key=key) from None
+        except RuleError as error:
+            raise RuleError(error.message, key=key) from None
 
 
 def _explain_refusal(rule: Rule) -> str:
@@ -248,8 +248,8 @@ def parse_rule(text: str, effect: Effect | None = None, *, trusted_agent: bool =
     """Parse the short text of a rule. Without `effect`, the text starts with it."""
     try:
         return _parse(text, effect, trusted_agent)
-    except RuleError as fault:
-        raise fault.at(where) if where else fault from None
+    except RuleError as error:
+        raise error.at(where) if where else error from None
 
 
 def format_rule(rule: Rule) -> str:

@@ -223,11 +223,11 @@ class Application:
         except (msgspec.MsgspecError, ValueError):
             origin = None
         if origin is None:
-            words = 'A ticket is for one origin: send {"origin": "https://example.org"}, or request it from the page.'
-            raise Refusal(400, words, why="origin")
+            message = 'A ticket is for one origin: send {"origin": "https://example.org"}, or request it from the page.'
+            raise Refusal(400, message, why="origin")
         if not self._origins.allows(request, origin):
-            words = "Web pages from this origin can't connect. To allow it: accord serve --allow-origin ORIGIN"
-            raise Refusal(403, words, why="origin")
+            message = "Web pages from this origin can't connect. To allow it: accord serve --allow-origin ORIGIN"
+            raise Refusal(403, message, why="origin")
         return origin
 
     async def _serve_endpoint(
@@ -235,8 +235,8 @@ class Application:
     ) -> None:
         opens = request.is_websocket or (request.method == "POST" and request.header(CONNECTION_HEADER) is None)
         if opens and not self._is_ready():
-            words = "The server is shutting down. Try again in a few seconds."
-            raise Refusal(503, words, why="draining", headers=[(b"retry-after", b"5")])
+            message = "The server is shutting down. Try again in a few seconds."
+            raise Refusal(503, message, why="draining", headers=[(b"retry-after", b"5")])
         if opens:
             self._connections.check_room(identity)
         scope = {**request.scope, "path": self._routes.path, "raw_path": self._routes.path.encode(), "root_path": ""}

@@ -47,8 +47,8 @@ class Authenticator:
         identity = self._identify(request)
         if identity is None:
             self._failures.take(request.address)
-            words = "The token is invalid, expired or revoked. To create one: accord serve token new NAME"
-            raise Refusal(401, words, why="token", headers=_CHALLENGE)
+            message = "The token is invalid, expired or revoked. To create one: accord serve token new NAME"
+            raise Refusal(401, message, why="token", headers=_CHALLENGE)
         return identity
 
     def _identify(self, request: Request) -> Identity | None:
@@ -63,8 +63,8 @@ class Authenticator:
             return identity if identity is not None and self.tokens.is_still_valid(identity) else None
         if self._origins.trusts(request):
             return Identity(Principal(WEB, "driver"), f"origin:{request.origin}")
-        words = "A token is required. Send it as: Authorization: Bearer TOKEN"
-        raise Refusal(401, words, why="no token", headers=_CHALLENGE)
+        message = "A token is required. Send it as: Authorization: Bearer TOKEN"
+        raise Refusal(401, message, why="no token", headers=_CHALLENGE)
 
 
 def find_ticket(request: Request) -> str | None:
@@ -77,5 +77,7 @@ def check_url(request: Request) -> None:
     """Refuse credentials in the URL: URLs end up in logs, histories and referrers."""
     named = {name.lower() for name, _ in parse_qsl(request.query, keep_blank_values=True)}
     if named & _SECRET_PARAMETERS or PREFIX in request.query or PREFIX in request.path:
-        words = "Never put a token in a URL: URLs are logged. Send it as: Authorization: Bearer TOKEN. Revoke this one."
-        raise Refusal(400, words, why="token in URL")
+        message = (
+            "Never put a token in a URL: URLs are logged. Send it as: Authorization: Bearer TOKEN. Revoke this one."
+        )
+        raise Refusal(400, message, why="token in URL")

@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -17,7 +17,6 @@ from accord.server.logs import ServerLog
 from accord.server.metrics import Metrics
 from accord.server.request import Refusal
 from accord.server.tokens import Tokens
-from accord.transports.base import Receiver, Transport
 
 WATCH_SECONDS = 0.5
 CONNECTION_HEADER = "acp-connection-id"
@@ -27,7 +26,7 @@ class Ending(NamedTuple):
     """The reason for closing a connection, as sent to its client."""
 
     why: str
-    words: str
+    message: str
 
 
 REVOKED = Ending("revoked", "the token was revoked or has expired")
@@ -77,8 +76,8 @@ class Connections:
     def check_room(self, identity: Identity) -> None:
         """Refuse another connection if there are too many, in total or of this principal."""
         if len(self._live) >= self._limits.max_connections:
-            words = "The server has reached its connection limit. Try again later."
-            raise Refusal(503, words, why="connections", headers=[(b"retry-after", b"5")])
+            message = "The server has reached its connection limit. Try again later."
+            raise Refusal(503, message, why="connections", headers=[(b"retry-after", b"5")])
         name = identity.principal.name
         own = sum(connection.identity.principal.name == name for connection in self._live.values())
         if own >= self._limits.max_connections_per_principal:
@@ -125,73 +124,3 @@ class Connections:
                     )
                 close(ended)
             await asyncio.sleep(WATCH_SECONDS)
-
-
-class MeteredTransport(Transport):
-    """Forwards everything to another transport, and counts it."""
-
-    def __init__(
-        self, inner: Transport, connection: LiveConnection, metrics: Metrics, clock: Callable[[], float]
-    ) -> None:
-        self._inner = inner
-        self._connection = connection
-        self._metrics = metrics
-        self._clock = clock
-        self._receiver: Receiver | None = None
-
-    @property
-    def half_open(self) -> bool:
-        return self._inner.half_open
-
-    def start(self, receiver: Receiver) -> None:
-        self._receiver = receiver
-        self._inner.max_message_bytes = self.max_message_bytes
-        self._inner.start(self)
-
-    def on_lines(self, block: bytes) -> None:
-        self._connection.active_at = self._clock()
-        self._metrics.count_received(block)
-        assert self._receiver is not None
-        self._receiver.on_lines(block)
-
-    def on_oversized(self, head: bytes, size: int) -> None:
-        assert self._receiver is not None
-        self._receiver.on_oversized(head, size)
-
-    def on_end(self, error: Exception | None) -> None:
-        assert self._receiver is not None
-        self._receiver.on_end(error)
-
-    def send(self, data: bytes) -> Awaitable[None]:
-        self._note_sent(data)
-        return self._inner.send(data)
-
-    def send_notification(self, data: bytes) -> Awaitable[None]:
-        self._note_sent(data)
-        return self._inner.send_notification(data)
-
-    def send_request(self, data: bytes, id: int) -> Awaitable[None]:
-        self._note_sent(data)
-        return self._inner.send_request(data, id)
-
-    def flush(self) -> None:
-        self._inner.flush()
-
-    def pause(self) -> None:
-        self._inner.pause()
-
-    def resume(self) -> None:
-        self._inner.resume()
-
-    async def close(self) -> None:
-        await self._inner.close()
-
-    def describe(self) -> str:
-        return self._inner.describe()
-
-    def stderr_tail(self) -> str:
-        return self._inner.stderr_tail()
-
-    def _note_sent(self, data: bytes) -> None:
-        self._connection.active_at = self._clock()
-        self._metrics.count_sent(data)

@@ -111,8 +111,10 @@ def check_headers(request: Request, limits: ServerLimits) -> None:
     if lengths and not (lengths[0].isascii() and lengths[0].isdigit()):
         raise Refusal(400, "Content-Length isn't a number.", why="smuggling")
     if lengths and int(lengths[0][:20]) > limits.max_body_bytes:
-        words = f"A message can have at most {limits.max_body_bytes} bytes. To change it: accord serve --max-body BYTES"
-        raise Refusal(413, words, why="body")
+        message = (
+            f"A message can have at most {limits.max_body_bytes} bytes. To change it: accord serve --max-body BYTES"
+        )
+        raise Refusal(413, message, why="body")
     encodings = [value.strip().lower() for value in request.values("content-encoding")]
     if any(encoding not in ("", "identity") for encoding in encodings):
         raise Refusal(
@@ -120,6 +122,6 @@ def check_headers(request: Request, limits: ServerLimits) -> None:
         )
 
 
-def refuse_rate(words: str) -> Refusal:
+def refuse_rate(message: str) -> Refusal:
     """Return the refusal of a client that exceeds a rate or count."""
-    return Refusal(429, words, why="rate", headers=_RETRY)
+    return Refusal(429, message, why="rate", headers=_RETRY)

@@ -59,7 +59,7 @@ class ServerLog:
         sink: Sink | None,
         *,
         clock: Callable[[], float] = time.time,
-        on_problem: Callable[[str], None] = lambda words: None,
+        on_problem: Callable[[str], None] = lambda message: None,
     ) -> None:
         self.lost: int = 0
         """Number of entries that couldn't be written."""

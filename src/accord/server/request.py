@@ -22,10 +22,10 @@ Headers = list[tuple[bytes, bytes]]
 class Refusal(Exception):
     """Ends a request with a status and a message that says what to do."""
 
-    def __init__(self, status: int, words: str, *, why: str, headers: Headers | None = None) -> None:
-        super().__init__(words)
+    def __init__(self, status: int, message: str, *, why: str, headers: Headers | None = None) -> None:
+        super().__init__(message)
         self.status = status
-        self.words = words
+        self.message = message
         self.why = why
         """A fixed keyword for metrics and logs."""
         self.headers: Headers = headers or []
@@ -105,4 +105,4 @@ async def refuse(request: Request, send: Send, refusal: Refusal, headers: Header
     """Send a refusal as `{"error": …}`. The connection is closed: its next bytes may be an unread body."""
     close = [] if request.scope.get("http_version", "1.1").startswith("2") else [(b"connection", b"close")]
     more = [*refusal.headers, *close, *(headers or [])]
-    await respond_json(request, send, refusal.status, {"error": refusal.words}, more)
+    await respond_json(request, send, refusal.status, {"error": refusal.message}, more)

@@ -20,11 +20,12 @@ from accord.hub.hub import Hub
 from accord.hub.principal import Principal
 from accord.server.application import Application, Gatekeepers, Routes
 from accord.server.authentication import Authenticator
-from accord.server.connections import Connections, Ending, MeteredTransport
+from accord.server.connections import Connections, Ending
 from accord.server.identity import Identity
 from accord.server.limits import ServerLimits
 from accord.server.listener import Address, Listener
 from accord.server.logs import ServerLog, open_sink
+from accord.server.metered_transport import MeteredTransport
 from accord.server.metrics import Metrics
 from accord.server.request import Refusal
 from accord.server.tickets import Tickets
@@ -90,7 +91,7 @@ class Server:
         *,
         token_file: TokenFile | None = None,
         served: ServedAgents | None = None,
-        on_problem: Callable[[str], None] = lambda words: None,
+        on_problem: Callable[[str], None] = lambda message: None,
     ) -> None:
         self.metrics: Metrics = Metrics()
         self.listener: Listener = Listener(options.address, options.limits)
@@ -222,7 +223,7 @@ class Server:
     def _close_connections(self, ended: dict[str, Ending]) -> None:
         for ending in set(ended.values()):
             ids = {id for id, why in ended.items() if why == ending}
-            self._endpoint.close_connections(functools.partial(_is_one_of, ids), reason=ending.words)
+            self._endpoint.close_connections(functools.partial(_is_one_of, ids), reason=ending.message)
 
 
 def _read_stat(hub: Hub, name: str) -> float:

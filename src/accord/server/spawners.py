@@ -49,24 +49,24 @@ class BubblewrapSpawner:
                 "or use --sandbox docker or --sandbox none",
                 stage="resolve",
             )
-        words = ["--ro-bind", "/", "/", *bubblewrap.isolation(network=self._network)]
-        if problem := bubblewrap.probe(self._program, words):
+        argv = ["--ro-bind", "/", "/", *bubblewrap.isolation(network=self._network)]
+        if problem := bubblewrap.probe(self._program, argv):
             raise LaunchError(problem, stage="resolve")
 
     def command(self, cwd: str) -> list[str]:
         """Return the command line for an agent that works in a directory."""
         root = os.path.realpath(cwd)
-        words = [self._program, "--ro-bind", "/", "/", "--dev", "/dev", *bubblewrap.proc_words()]
-        words += ["--tmpfs", "/tmp"]
+        argv = [self._program, "--ro-bind", "/", "/", "--dev", "/dev", *bubblewrap.proc_words()]
+        argv += ["--tmpfs", "/tmp"]
         for hidden in self._programs_in_tmp():
-            words += ["--ro-bind", hidden, hidden]
+            argv += ["--ro-bind", hidden, hidden]
         for path in (Path(root), *self._writable):
-            words += ["--bind", str(path), str(path)]
+            argv += ["--bind", str(path), str(path)]
         # The server's tokens are not for its agents.
         if (own := serve_directory()).is_dir():
-            words += ["--tmpfs", str(own)]
+            argv += ["--tmpfs", str(own)]
         return [
-            *words,
+            *argv,
             *bubblewrap.isolation(network=self._network),
             "--new-session",
             "--chdir",
@@ -125,17 +125,17 @@ class DockerSpawner:
         root = os.path.realpath(cwd)
         if "," in root:
             raise LaunchError(f"docker can't mount {root}: its name has a comma", stage="spawn")
-        words = [self._program, "run", "--rm", "--interactive", "--init"]
-        words += ["--name", f"accord-{secrets.token_hex(6)}", "--label", f"accord.principal={principal.name}"]
-        words += ["--network", "bridge" if self._network else "none"]
-        words += ["--read-only", "--tmpfs", "/tmp", "--cap-drop", "ALL", "--security-opt", "no-new-privileges"]
-        words += ["--pids-limit", str(MAX_CONTAINER_PROCESSES)]
+        argv = [self._program, "run", "--rm", "--interactive", "--init"]
+        argv += ["--name", f"accord-{secrets.token_hex(6)}", "--label", f"accord.principal={principal.name}"]
+        argv += ["--network", "bridge" if self._network else "none"]
+        argv += ["--read-only", "--tmpfs", "/tmp", "--cap-drop", "ALL", "--security-opt", "no-new-privileges"]
+        argv += ["--pids-limit", str(MAX_CONTAINER_PROCESSES)]
         if sys.platform != "win32":
-            words += ["--user", f"{os.getuid()}:{os.getgid()}"]
-        words += ["--mount", f"type=bind,source={root},target={root}", "--workdir", root]
+            argv += ["--user", f"{os.getuid()}:{os.getgid()}"]
+        argv += ["--mount", f"type=bind,source={root},target={root}", "--workdir", root]
         for name in sorted(self._env):
-            words += ["--env", f"{name}={self._env[name]}" if _is_read_by_docker(name) else name]
-        return [*words, self._image, *self._argv]
+            argv += ["--env", f"{name}={self._env[name]}" if _is_read_by_docker(name) else name]
+        return [*argv, self._image, *self._argv]
 
     async def spawn(self, cwd: str, principal: Principal) -> Transport:
         passed = {name: value for name, value in self._env.items() if not _is_read_by_docker(name)}

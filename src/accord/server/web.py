@@ -43,8 +43,8 @@ class HostCheck:
             raise Refusal(400, "A request needs exactly one Host header.", why="host")
         name = _host_name(hosts[0])
         if name is None or (name not in self._names and hosts[0].lower() not in self._names):
-            words = "Unknown host name. To allow it: accord serve --allow-host NAME"
-            raise Refusal(421, words, why="host")
+            message = "Unknown host name. To allow it: accord serve --allow-host NAME"
+            raise Refusal(421, message, why="host")
 
 
 class OriginCheck:
@@ -57,8 +57,8 @@ class OriginCheck:
     def check(self, request: Request) -> None:
         """Raise `Refusal` for a page of another origin."""
         if not self.allows(request, request.origin):
-            words = "Web pages from this origin can't connect. To allow it: accord serve --allow-origin ORIGIN"
-            raise Refusal(403, words, why="origin")
+            message = "Web pages from this origin can't connect. To allow it: accord serve --allow-origin ORIGIN"
+            raise Refusal(403, message, why="origin")
 
     def allows(self, request: Request, origin: str | None) -> bool:
         """Return whether a page of this origin may use the server that the request was sent to."""

@@ -34,8 +34,8 @@ class SessionStatus(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     @property
     def open_command(self) -> str:
         """The command that opens it in the terminal client."""
-        words = [shlex.quote(each) for each in (self.cwd, self.agent, self.id)]
-        return "cd {} && accord chat {} --session {}".format(*words)
+        arguments = [shlex.quote(each) for each in (self.cwd, self.agent, self.id)]
+        return "cd {} && accord chat {} --session {}".format(*arguments)
 
     def is_same_as(self, other: SessionStatus) -> bool:
         """Return whether both describe the same session in the same state."""

@@ -181,8 +181,8 @@ class SqliteStore(SessionStore):
     def _report(self, session_id: str, skipped: dict[str, int]) -> None:
         for kind, count in skipped.items():
             self.skipped[kind] = self.skipped.get(kind, 0) + count
-        words = ", ".join(f"{count} × {kind[:40]}" for kind, count in skipped.items())
-        log.warning("session %s: skipped entries that this version of Accord doesn't know (%s)", session_id, words)
+        counts = ", ".join(f"{count} × {kind[:40]}" for kind, count in skipped.items())
+        log.warning("session %s: skipped entries that this version of Accord doesn't know (%s)", session_id, counts)
 
     async def options(self, session_id: str) -> list[Option]:
         from accord.store.queries import options

@@ -69,7 +69,7 @@ class HeadlessRun:
         self.launched = launched
         self._on_start = on_start
         self.show: Output = _choose_output(options)
-        self.stops: Interrupts = Interrupts(options.timeout, self._kill, lambda words: self._note("info", words))
+        self.stops: Interrupts = Interrupts(options.timeout, self._kill, lambda message: self._note("info", message))
         self.terminal: Terminal
         self.loaded: Loaded
         self._fresh = True
@@ -115,11 +115,11 @@ class HeadlessRun:
             self._report_error(error.format_message(), error)
             raise
         except AccordError as error:
-            words = self._describe(error)
-            self._report_error(words, error)
+            message = self._describe(error)
+            self._report_error(message, error)
             if is_debugging():
                 raise
-            raise CommandError(words) from error
+            raise CommandError(message) from error
         finally:
             if not self.show.is_broken:
                 self.show.stop()
@@ -191,7 +191,7 @@ class HeadlessRun:
         from accord.policy.audit import Audit
         from accord.policy.project import build_policy
 
-        audit = Audit(on_problem=lambda words: None if self.launched.unsaved else self._note("warning", words))
+        audit = Audit(on_problem=lambda message: None if self.launched.unsaved else self._note("warning", message))
         rules = build_policy(self.loaded, self.options.cwd, self.launched.found.name, self.options.rules, audit)
         for note in rules.notes:
             self._note("warning", note)
@@ -374,8 +374,8 @@ class HeadlessRun:
             text = error.explanation
             failed = f"{error.method} failed: "
             text = f"the agent failed: {text.removeprefix(failed)}" if text.startswith(failed) else text
-        words = redact_text(text, self.launched.found.env)
-        return words + suggest(error, self._logins, self.options.versions, can_ask=self.terminal.is_there)
+        message = redact_text(text, self.launched.found.env)
+        return message + suggest(error, self._logins, self.options.versions, can_ask=self.terminal.is_there)
 
     def _show_stderr(self, line: str) -> None:
         """Show a line that the agent logs, for --verbose."""
@@ -399,8 +399,8 @@ class HeadlessRun:
         """After a timeout, raise an error that names the missing step."""
         if self.stops.status == TIMED_OUT:
             who = self.launched.found.name if self._agent == UNKNOWN_AGENT else self._agent
-            words = f"timed out after {self.options.timeout:g} s waiting for {who} {self._awaited}"
-            raise CommandError(words, TIMED_OUT)
+            message = f"timed out after {self.options.timeout:g} s waiting for {who} {self._awaited}"
+            raise CommandError(message, TIMED_OUT)
 
     def _report_error(self, message: str, error: Exception | None) -> None:
         """Report an error: as an event in JSON mode; `main` prints it otherwise."""

@@ -105,12 +105,12 @@ class Interrupts:
         self._kill()
         self.end()
 
-    def _cancel(self, words: str) -> None:
+    def _cancel(self, message: str) -> None:
         assert self._loop is not None
         if self.turn is None or self.turn.ended:
             self.end()
             return
         if sys.stderr is not None and sys.stderr.isatty():
-            self._say(words)
+            self._say(message)
         self._is_cancelled.set()
         self._cancelling = self._loop.create_task(self.turn.cancel())

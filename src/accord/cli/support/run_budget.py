@@ -53,8 +53,8 @@ class RunBudget:
     def raise_exceeded(self) -> None:
         """End the run if a budget is reached."""
         if self._exceeded is not None:
-            words = f"stopped: {self._exceeded}; --ignore-budget continues"
-            raise CommandError(words, BUDGET_STATUS)
+            message = f"stopped: {self._exceeded}; --ignore-budget continues"
+            raise CommandError(message, BUDGET_STATUS)
 
     async def _save(self, more: Spent) -> None:
         from accord.config.budget import Spent

@@ -82,8 +82,8 @@ class TerminalOutput(Output):
                 self._print_notice(f"Plan: {done} of {len(steps)} done{f', now: {now}' if now else ''}", "cyan")
             case output_events.Notice(severity=severity, title=title, description=description):
                 color = {"error": "red", "warning": "yellow"}.get(severity, "dim")
-                words = f"{severity}: {title}{f': {description}' if description else ''}"
-                self._print_notice(words, color, always=severity != "info")
+                text = f"{severity}: {title}{f': {description}' if description else ''}"
+                self._print_notice(text, color, always=severity != "info")
             case output_events.Disconnected():
                 self._print_notice("Connection lost. Reconnecting…", "yellow", always=True)
             case output_events.Resumed(seconds=seconds):
@@ -245,8 +245,8 @@ class TerminalOutput(Output):
         self.stop()
         self._open.clear()
         if line.error:
-            for words in line.error.split("\n"):
-                self._print_notice(f"accord: {words}", "red", always=True)
+            for row in line.error.split("\n"):
+                self._print_notice(f"accord: {row}", "red", always=True)
         elif line.silent:
             self._print_notice("The agent ended its turn without any output.", "yellow", always=True)
         elif line.stop_reason not in ("end_turn", None):
@@ -280,8 +280,8 @@ class TerminalOutput(Output):
             lines.append((f"{region.paint('▸', 'yellow')} {title}", 2 + measure(title)))
         if not self._quiet:
             seconds = format_duration(int(time.monotonic() - self._since)) if self._since else ""
-            words = region.fit(f"{self._activity}… {seconds.replace('.0s', 's')} · Ctrl-C cancel")
-            lines.append((region.paint(words, "dim"), measure(words)))
+            text = region.fit(f"{self._activity}… {seconds.replace('.0s', 's')} · Ctrl-C cancel")
+            lines.append((region.paint(text, "dim"), measure(text)))
         return lines[-(rows - 1) :]
 
     def _guard(self, draw: Callable[[], None]) -> None:
