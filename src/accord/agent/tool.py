@@ -213,9 +213,8 @@ class Tool:
 
     def _state(self, patch: ToolPatch, lines: bytes) -> Awaitable[None]:
         sent = self.session.writer.state_encoded(patch, lines)
-        if (
-            self.background
-        ):  # after the update, because a call is announced before it is listed, and ends before it is removed
+        if self.background:
+            # After the update: a call is announced before it is listed, and ends before it is removed.
             self.session.background.update()
         return sent
 

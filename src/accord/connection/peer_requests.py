@@ -50,9 +50,8 @@ class PeerRequests:
             return
         if type(result) is CoroutineType or hasattr(result, "__await__"):
             serving = self._serve(id, result, name)
-            if (
-                name == "initialize"
-            ):  # it changes how later lines are decoded, so it must not run while a block is being decoded
+            if name == "initialize":
+                # It changes how later lines are decoded, so it must not run while a block is being decoded.
                 task: asyncio.Task[None] | None = asyncio.get_running_loop().create_task(serving)
             else:
                 task = self._eager.start(serving)

@@ -271,10 +271,8 @@ _NAMES = {
 
 def protection_rules(own: Iterable[str] = ()) -> list[Rule]:
     """Return the rules that ask about protected files. `own` are the policy's own files, such as its audit log."""
-    patterns = [
-        *PROTECTED,
-        *(glob.escape(path) + "*" for path in own),
-    ]  # includes locks and rotated logs
+    # The star covers their locks and rotated logs.
+    patterns = [*PROTECTED, *(f"{glob.escape(path)}*" for path in own)]
     return [_ask_rule(text) for text in patterns]
 
 

@@ -117,6 +117,5 @@ def chain(
         ours, theirs = pair()
         return Launched(ours, conductor.serve(theirs))
 
-    return cast(
-        "Callable[[], Awaitable[Transport]]", open_chain
-    )  # `connect` starts the coroutine that comes with a transport
+    # `connect` also takes what `open_chain` returns, and starts the coroutine that comes with the transport.
+    return cast("Callable[[], Awaitable[Transport]]", open_chain)

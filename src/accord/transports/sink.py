@@ -152,9 +152,8 @@ class LoopSink(BufferedSink):
             collected += data
         elif now - self._written_at >= BURST_SECONDS:  # alone
             self._put(data)
-            self._written_at = (
-                perf_counter()
-            )  # measured after the write, which wakes the peer and may suspend this process
+            # Measured after the write, which wakes the peer and may suspend this process.
+            self._written_at = perf_counter()
         else:
             collected += data
             self._collected_at = now

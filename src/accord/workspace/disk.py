@@ -251,9 +251,8 @@ class Disk:
                 if overwrite and not is_same:
                     old.directory.rename(old.name, directory, new.name)
                     return
-                if (
-                    not overwrite
-                ):  # unlike a hard link, a rename would replace a file that is created there at the same moment
+                if not overwrite:
+                    # Unlike a hard link, a rename would replace a file that is created there at the same moment.
                     old.directory.add_name(old.name, directory, new.name)
             except OSError as error:
                 if error.errno == errno.EXDEV:

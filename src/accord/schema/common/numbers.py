@@ -8,9 +8,8 @@ import msgspec
 
 Uint16 = Annotated[int, msgspec.Meta(ge=0, le=0xFFFF)]
 Uint32 = Annotated[int, msgspec.Meta(ge=0, le=0xFFFF_FFFF)]
-Uint64 = Annotated[
-    int, msgspec.Meta(ge=0)
-]  # msgspec can't express a bound above 2⁶³ − 1, so this one has no upper bound
+Uint64 = Annotated[int, msgspec.Meta(ge=0)]
+"""Has no upper bound, because msgspec can't express one above 2⁶³ − 1."""
 Int32 = Annotated[int, msgspec.Meta(ge=-0x8000_0000, le=0x7FFF_FFFF)]
 Int64 = Annotated[int, msgspec.Meta(ge=-0x8000_0000_0000_0000, le=0x7FFF_FFFF_FFFF_FFFF)]
 

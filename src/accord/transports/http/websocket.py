@@ -185,9 +185,8 @@ class WebSocketTransport(Transport):
         while (line := await self._outbox.next()) is not None:
             try:
                 await socket.send_text(line.decode("utf-8", "replace"))
-            except (
-                Exception
-            ):  # the library raises various exceptions if the socket is closed; the reader gets the reason
+            except Exception:
+                # The library raises various exceptions if the socket is closed. The reader reports the reason.
                 await asyncio.sleep(1)
                 return "the connection to the server was lost"
             self._outbox.note_sent(line)

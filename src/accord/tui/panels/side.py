@@ -196,9 +196,8 @@ class SidePanel(Widget):
         """Render background work and subagents."""
         text_styles, work = self.text_styles, self.controller.activity
         going = list(dict.fromkeys([*work.background, *reversed(work.subagents)]))
-        going.sort(
-            key=lambda each: each.state in ("done", "ended", NO_RESULT)
-        )  # ended work, the newest first, below running work
+        # Below running work comes what has ended, the newest first.
+        going.sort(key=lambda each: each.state in ("done", "ended", NO_RESULT))
         lines = self._title("Background work (alt+a)") if going else []
         over = ("✓", text_styles.good)
         marks = {"done": over, "ended": over, NO_RESULT: (NO_RESULT_MARK, text_styles.warn)}

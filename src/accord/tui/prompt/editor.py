@@ -218,9 +218,8 @@ class Editor(KillBufferTextArea):
         made = self.on_pasted(event.text)
         if not event.text:  # a terminal pastes an image as empty text
             self.post_message(self.PictureWanted())
-        text = event.text.replace("\r\n", "\n").replace(
-            "\r", "\n"
-        )  # terminals send line breaks as if Enter was pressed
+        # Terminals send line breaks as if Enter was pressed.
+        text = event.text.replace("\r\n", "\n").replace("\r", "\n")
         if not made and is_long(text):
             made = self._fold(text)
         if made or not event.text:  # the text area handles the event next, and inserts anything else

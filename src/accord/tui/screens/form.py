@@ -305,7 +305,6 @@ def _read_value(field: AnyField, shape: dict[str, Any], is_required: bool) -> tu
         return None, "Required." if is_required else None
     if not field.value:
         return None, "Required." if is_required else None
-    untouched = field.value == _format_default(
-        shape.get("default")
-    )  # then the default is sent unchanged, not its visible form
-    return read(shape, [], str(shape["default"]) if untouched else field.value)
+    # An untouched default is sent unchanged, not in its visible form.
+    is_untouched = field.value == _format_default(shape.get("default"))
+    return read(shape, [], str(shape["default"]) if is_untouched else field.value)

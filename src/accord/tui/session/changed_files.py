@@ -36,9 +36,8 @@ class ChangedFiles:
     def update(self, transcript: Transcript | None) -> list[ChangedFile]:
         """Add new changes, and return the files, the latest change first."""
         first = transcript.timeline[0] if transcript is not None and transcript.timeline else None
-        if (
-            transcript is not self._transcript or first is not self._first
-        ):  # another one, or earlier messages were loaded
+        # Start over with another transcript, or when earlier messages were loaded into this one.
+        if transcript is not self._transcript or first is not self._first:
             self._transcript, self._first, self._next, self._open, self._files = transcript, first, 0, [], {}
         if transcript is None:
             return []

@@ -340,9 +340,8 @@ def highlight(texts: list[str], name: str, text_styles: TextStyles) -> list[Text
     language = Syntax.guess_lexer(name.split(" ")[0])
     if language == "default":
         return [Text(text) for text in texts]
-    painted = Syntax("", language, theme=text_styles.code_theme).highlight(
-        whole
-    )  # without a background: rows have their own
+    # `highlight` sets no background: rows have their own.
+    painted = Syntax("", language, theme=text_styles.code_theme).highlight(whole)
     lines = list(painted.split("\n", allow_blank=True))[: len(texts)]
     lines += [Text(text) for text in texts[len(lines) :]]
     for line in lines:
