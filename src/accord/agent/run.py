@@ -59,9 +59,9 @@ def _explain_on_terminal(stdin: int, agent: Agent) -> None:
     if not os.isatty(stdin) or sys.stderr is None:
         return
     program, arguments = sys.argv[0], sys.argv[1:]
-    folder, name = os.path.split(program)
+    directory, name = os.path.split(program)
     if name == "__main__.py":
-        start = ["python", "-m", os.path.basename(folder)]
+        start = ["python", "-m", os.path.basename(directory)]
     else:
         start = ["python", program] if name.endswith(".py") else [name]
     command = shlex.quote(shlex.join([*start, *arguments]))

@@ -41,12 +41,12 @@ def sessions(ctx: click.Context, file: Path | None) -> None:
 
 
 @sessions.command("list")
-@click.option("--cwd", "folder", type=_PATH, help="Only sessions in this directory.")
+@click.option("--cwd", "directory", type=_PATH, help="Only sessions in this directory.")
 @click.option("--all", "everything", is_flag=True, help="List all sessions, not just the latest 50.")
 @click.option("--archived", is_flag=True, help="Include archived sessions.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 @click.pass_obj
-def list_sessions(file: Path | None, folder: Path | None, everything: bool, archived: bool, as_json: bool) -> None:
+def list_sessions(file: Path | None, directory: Path | None, everything: bool, archived: bool, as_json: bool) -> None:
     """List the latest sessions.
 
     \b
@@ -56,7 +56,7 @@ def list_sessions(file: Path | None, folder: Path | None, everything: bool, arch
     """
     from accord.cli.support.stored_sessions import with_store
 
-    where = _absolute(folder)
+    where = _absolute(directory)
 
     async def find(store: SqliteStore) -> tuple[list[SessionInfo], bool]:
         page = await store.list(cwd=where, archived="include" if archived else "exclude")
@@ -86,13 +86,13 @@ def list_sessions(file: Path | None, folder: Path | None, everything: bool, arch
 
 @sessions.command()
 @click.argument("words", nargs=-1, required=True)
-@click.option("--cwd", "folder", type=_PATH, help="Only sessions in this directory.")
+@click.option("--cwd", "directory", type=_PATH, help="Only sessions in this directory.")
 @click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="Maximum number of hits.")
 @click.option("--thoughts", is_flag=True, help="Search the agent's thoughts as well.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 @click.pass_obj
 def search(
-    file: Path | None, words: tuple[str, ...], folder: Path | None, limit: int, thoughts: bool, as_json: bool
+    file: Path | None, words: tuple[str, ...], directory: Path | None, limit: int, thoughts: bool, as_json: bool
 ) -> None:
     """Search sessions for all of WORDS. Put a phrase in quotes.
 
@@ -104,7 +104,7 @@ def search(
     from accord.cli.support.stored_sessions import with_store
 
     text = " ".join(f'"{word}"' if " " in word and '"' not in word else word for word in words)
-    where = _absolute(folder)
+    where = _absolute(directory)
     nothing: Sequence[Hit] = []
     found = with_store(file, lambda store: store.search(text, cwd=where, limit=limit, thoughts=thoughts), nothing)
     hits = _redact_hits(found)
@@ -291,8 +291,8 @@ def _ask(found: list[SessionInfo]) -> None:
 # -- showing
 
 
-def _absolute(folder: Path | None) -> str | None:
-    return None if folder is None else os.path.abspath(folder).encode("utf-8", "replace").decode()
+def _absolute(directory: Path | None) -> str | None:
+    return None if directory is None else os.path.abspath(directory).encode("utf-8", "replace").decode()
 
 
 def _row(info: SessionInfo, width: int) -> str:

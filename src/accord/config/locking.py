@@ -47,7 +47,7 @@ else:
 
 def open_lock_file(path: Path) -> int:
     """Open a lock file, creating it if needed, readable by its owner only."""
-    return os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+    return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
 
 
 @contextmanager

@@ -54,8 +54,8 @@ def lint(path: Path) -> list[str]:
 
 def check_directory(path: Path) -> list[str]:
     """Return the problem of a manifest whose directory isn't named after its id, as the registry requires."""
-    id, folder = read_object(path, str(path)).get("id"), path.absolute().parent.name
-    return [] if id == folder else [f"id: {id!r} must be the name of its directory, {folder!r}"]
+    id, directory = read_object(path, str(path)).get("id"), path.absolute().parent.name
+    return [] if id == directory else [f"id: {id!r} must be the name of its directory, {directory!r}"]
 
 
 def _check_fields(given: dict[str, Any], known: dict[str, type], required: tuple[str, ...], where: str) -> list[str]:
@@ -122,12 +122,12 @@ def _check_binary(platforms: Any) -> list[str]:
     return problems
 
 
-def _check_icon(folder: Path, icon: str) -> list[str]:
+def _check_icon(directory: Path, icon: str) -> list[str]:
     """Check an icon that lies next to the manifest; others can't be read here."""
     if "://" in icon:
         return []
     try:
-        text = (folder / icon).read_text(encoding="utf-8")
+        text = (directory / icon).read_text(encoding="utf-8")
         root = ElementTree.fromstring(text)
     except (OSError, ValueError, ElementTree.ParseError) as error:
         return [f"icon: {icon} can't be read as SVG: {error}"]

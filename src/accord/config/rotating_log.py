@@ -29,7 +29,7 @@ class RotatingLog:
         """Append an entry. Raises `OSError`, or an error of msgspec if it can't be encoded."""
         line = msgspec.json.encode(entry) + b"\n"
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
         handle = os.open(self.path, flags, 0o600)
         try:
             if self._torn:

@@ -99,7 +99,7 @@ class AttentionList:
 def _is_alive(path: Path) -> bool:
     """Return whether the process that wrote a list still holds its lock."""
     try:
-        handle = os.open(path.with_suffix(".lock"), os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
+        handle = os.open(path.with_suffix(".lock"), os.O_RDWR)
     except FileNotFoundError:
         return False
     except OSError:

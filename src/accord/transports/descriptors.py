@@ -108,7 +108,7 @@ def reopen(fd: int, access: int) -> int | None:
     if sys.platform != "linux":
         return None  # elsewhere opening /dev/fd only duplicates the descriptor
     try:
-        return os.open(f"/proc/self/fd/{fd}", access | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+        return os.open(f"/proc/self/fd/{fd}", access | os.O_NONBLOCK | os.O_NOCTTY)
     except OSError:
         return None  # no /proc, opened by another user, or a pipe without a reader
 

@@ -19,20 +19,19 @@ from types import TracebackType
 BY_DESCRIPTOR = hasattr(os, "O_NOFOLLOW") and {os.open, os.stat, os.mkdir, os.unlink} <= os.supports_dir_fd
 """Whether the system can open names relative to an open directory."""
 
-_CLOEXEC = getattr(os, "O_CLOEXEC", 0)
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _BINARY = getattr(os, "O_BINARY", 0)
 
 # O_PATH needs no read permission, so directories that may be traversed but not listed work.
-_PASS = getattr(os, "O_DIRECTORY", 0) | _NOFOLLOW | _CLOEXEC | getattr(os, "O_PATH", 0)
-_LIST = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _CLOEXEC
+_PASS = getattr(os, "O_DIRECTORY", 0) | _NOFOLLOW | getattr(os, "O_PATH", 0)
+_LIST = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
 
 # If a terminal or FIFO is swapped in after the check: O_NOCTTY keeps a terminal from becoming our controlling
 # terminal, and O_NONBLOCK keeps a FIFO from blocking the open.
-_READ = os.O_RDONLY | _NOFOLLOW | _CLOEXEC | _BINARY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
-_CREATE = os.O_RDWR | os.O_CREAT | os.O_EXCL | _NOFOLLOW | _CLOEXEC | _BINARY
+_READ = os.O_RDONLY | _NOFOLLOW | _BINARY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
+_CREATE = os.O_RDWR | os.O_CREAT | os.O_EXCL | _NOFOLLOW | _BINARY
 
-_NO_FOLDER = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EMLINK}
+_NO_DIRECTORY = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EMLINK}
 _REPARSE_POINT = 0x400
 
 
@@ -130,7 +129,7 @@ class Directory:
         try:
             return Directory(os.open(name, _PASS, dir_fd=self._fd))
         except OSError as error:
-            if error.errno in _NO_FOLDER:
+            if error.errno in _NO_DIRECTORY:
                 return None
             raise
 

@@ -226,7 +226,7 @@ def _hold_directory(cwd: str, at: str) -> Iterator[str]:
         yield cwd
         return
     try:
-        directory = os.open(cwd, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        directory = os.open(cwd, os.O_PATH | os.O_DIRECTORY)
     except OSError as error:
         raise LaunchError(f"can't open the working directory {cwd}: {error.strerror}; choose another one") from error
     try:

@@ -52,7 +52,7 @@ class Queue:
         with hold(self._directory / "queue.lock"):
             number = max(self._numbers(), default=0) + 1
             log = self._path(number)
-            lock = os.open(log, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o600)
+            lock = os.open(log, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
             try_lock(lock)
             self._prune()
         return Place(self, number, log, lock)

@@ -90,11 +90,11 @@ def _why_unsaved() -> str:
     from accord.errors import ConfigError
 
     try:
-        folder = data_directory()
+        directory = data_directory()
     except ConfigError as error:
         return str(error)
-    why = why_not_writable(folder)
-    return f"{folder} isn't writable ({why})" if why else ""
+    why = why_not_writable(directory)
+    return f"{directory} isn't writable ({why})" if why else ""
 
 
 def _resolve_configured(target: str | None, cwd: Path, get: Install) -> tuple[Resolved, Loaded]:

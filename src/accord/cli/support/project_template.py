@@ -64,9 +64,9 @@ def describe(name: str, template: str, directory: Path, command: list[str]) -> d
 def render(template: str, values: Mapping[str, str]) -> Iterator[tuple[Path, str]]:
     """Yield the files of a project: their relative paths and texts."""
     for part in ("common", template):
-        folder = TEMPLATES / "agent" / part
-        for source in sorted(folder.rglob(f"*{_SUFFIX}")):
-            inside = source.relative_to(folder)
+        templates = TEMPLATES / "agent" / part
+        for source in sorted(templates.rglob(f"*{_SUFFIX}")):
+            inside = source.relative_to(templates)
             parts = [values["module"] if each == "module" else each for each in inside.parts]
             target = Path(*parts)
             yield target.with_name(target.name.removesuffix(_SUFFIX)), _fill(source.read_text(encoding="utf-8"), values)

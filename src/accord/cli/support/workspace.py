@@ -81,6 +81,6 @@ class LazyWorkspace(Workspace):
         await self.local.release_terminal(session_id, terminal_id)
 
 
-def _identity(folder: Path) -> tuple[int, int]:
-    about = os.stat(folder)
+def _identity(directory: Path) -> tuple[int, int]:
+    about = os.stat(directory)
     return about.st_dev, about.st_ino

@@ -92,7 +92,7 @@ SECOND_RUNNERS = _long("bundle docker kubectl npm pipx pnpm podman poetry uv yar
 """The same, after a subcommand such as `run` or `exec`."""
 _SHELL_FLAGS = re.compile(r"-[celuxi]+")
 _FIND_RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
-_SYSTEM_FOLDERS = ("", "/bin/", "/usr/bin/")
+_SYSTEM_DIRECTORIES = ("", "/bin/", "/usr/bin/")
 
 
 class CommandCollector:
@@ -138,7 +138,7 @@ class CommandCollector:
         if name in RUNNERS or name in SECOND_RUNNERS:
             self._suspect(command, 1 if name in RUNNERS else 2, depth)
         # A wrapper outside the system directories may be any program, so the whole command must be allowed as well.
-        if full.removesuffix(name) not in _SYSTEM_FOLDERS and command not in self._found.commands:
+        if full.removesuffix(name) not in _SYSTEM_DIRECTORIES and command not in self._found.commands:
             self._found.record(command)
 
     def _unwrap(self, command: SimpleCommand, name: str, wrapper: Wrapper, depth: int) -> None:

@@ -38,27 +38,27 @@ class TooLarge(Exception):
     """The image in the clipboard is too large."""
 
 
-def save_image(folder: Path | None = None) -> Path | None:
+def save_image(directory: Path | None = None) -> Path | None:
     """Save the image in the clipboard to a file only its owner can read. Return None if there is none.
 
     Raises `TooLarge`, and `OSError` if it can't be saved."""
     image = read_image()
     if image is None:
         return None
-    folder = folder or data_directory() / "chat" / "images"
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    directory = directory or data_directory() / "chat" / "images"
+    directory.mkdir(parents=True, exist_ok=True, mode=0o700)
     kind = _kind(image) or ".png"
     for number in range(1000):
-        path = folder / f"{time.strftime('%Y%m%d-%H%M%S')}{f'-{number}' if number else ''}{kind}"
+        path = directory / f"{time.strftime('%Y%m%d-%H%M%S')}{f'-{number}' if number else ''}{kind}"
         try:
             file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except FileExistsError:
             continue
         with os.fdopen(file, "wb") as opened:
             opened.write(image)
-        _tidy(folder)
+        _tidy(directory)
         return path
-    raise OSError(f"{folder} has too many files")
+    raise OSError(f"{directory} has too many files")
 
 
 def read_image() -> bytes | None:
@@ -146,7 +146,7 @@ def _kind(data: bytes) -> str:
     return next((suffix for beginning, suffix in _KINDS.items() if data.startswith(beginning)), "")
 
 
-def _tidy(folder: Path) -> None:
+def _tidy(directory: Path) -> None:
     with suppress(OSError):
-        for old in sorted(folder.iterdir(), key=lambda each: each.name)[:-MAX_KEPT]:
+        for old in sorted(directory.iterdir(), key=lambda each: each.name)[:-MAX_KEPT]:
             old.unlink()

@@ -28,8 +28,8 @@ class Unsent(NamedTuple):
 class Drafts:
     """The drafts of one client, and those left by others. `on_error` receives the reason if one can't be saved."""
 
-    def __init__(self, folder: Path | None = None, on_error: Callable[[OSError], None] | None = None) -> None:
-        self._folder = folder or data_directory() / "chat" / "drafts"
+    def __init__(self, directory: Path | None = None, on_error: Callable[[OSError], None] | None = None) -> None:
+        self._directory = directory or data_directory() / "chat" / "drafts"
         self._on_error = on_error
         self._own: dict[str, _DraftFile] = {}
         self.is_one_held: bool = False
@@ -41,9 +41,9 @@ class Drafts:
         own = self._draft(agent or "")
         self.is_one_held = False
         with suppress(OSError):
-            for path in sorted(self._folder.glob("*.json"), key=_age):
-                where, whom, _ = _read(path)
-                is_ours = where == project and (agent is None or whom in ("", agent))
+            for path in sorted(self._directory.glob("*.json"), key=_age):
+                where, owner, _ = _read(path)
+                is_ours = where == project and (agent is None or owner in ("", agent))
                 if not is_ours or self._is_own(path):
                     continue
                 lock = _acquire_lock(path)
@@ -80,7 +80,7 @@ class Drafts:
             draft.close()
 
     def _draft(self, agent: str) -> _DraftFile:
-        return self._own.setdefault(agent, _DraftFile(self._folder / f"{uuid4().hex}.json"))
+        return self._own.setdefault(agent, _DraftFile(self._directory / f"{uuid4().hex}.json"))
 
     def _is_own(self, path: Path) -> bool:
         return any(draft.path == path for draft in self._own.values())
