@@ -9,6 +9,7 @@ from support.hub_client import HubClient, InProcessSpawner, joined
 
 from accord import Agent, RequestFailed, Turn
 from accord.hub.hub import Hub
+from accord.model.tool import Diff
 from accord.policy.engine import Policy
 from accord.policy.rule import Rule
 
@@ -19,7 +20,10 @@ class Filer(Agent):
     """Reads, writes and runs what its prompt says: `read PATH`, `write PATH TEXT`, `run COMMAND`."""
 
     async def prompt(self, turn: Turn) -> None:
-        verb, _, rest = turn.text.partition(" ")
+        await self.act(turn, turn.text)
+
+    async def act(self, turn: Turn, text: str) -> None:
+        verb, _, rest = text.partition(" ")
         try:
             if verb == "read":
                 await turn.say(await turn.files.read(rest))
@@ -37,6 +41,23 @@ class Filer(Agent):
 def choose(request: dict[str, Any], kind: str) -> dict[str, Any]:
     option = next(each for each in request["params"]["options"] if each["kind"] == kind)
     return {"outcome": {"outcome": "selected", "optionId": option["optionId"]}}
+
+
+class AskingFiler(Filer):
+    """Asks before it acts. `show` is what its permission request shows; it then writes or runs what the prompt says."""
+
+    async def prompt(self, turn: Turn) -> None:
+        what, _, then = turn.text.partition(" then ")
+        verb, _, rest = what.partition(" ")
+        if verb == "show":
+            path, _, text = rest.partition(" ")
+            await turn.permit(f"Write {path}", kind="edit", content=[Diff.of(path, None, text)], always=True)
+        elif verb == "locate":
+            await turn.permit(f"Write {rest}", kind="edit", locations=[rest])
+        else:
+            title, _, command = rest.partition(": ")
+            await turn.permit(title, command=command)
+        await self.act(turn, then)
 
 
 async def test_the_agent_reads_the_servers_files(tmp_path: Path) -> None:
@@ -108,6 +129,68 @@ async def test_a_command_runs_on_the_server_once_a_client_allows_it(tmp_path: Pa
 
         assert client.texts() == ["done 0"]
         assert (tmp_path / "made.txt").read_text() == "hi\n"
+
+
+async def allow_all(client: HubClient, session: str, text: str, kind: str = "allow_once") -> list[str]:
+    """Run a prompt, allow all permission requests, and return their titles."""
+    seen, titles = len(client.messages), []
+    prompt = client.prompt(session, text)
+    while True:
+        message = await client.wait(
+            lambda each: each.get("method") == PERMISSION or (each.get("id") == prompt and "method" not in each), seen
+        )
+        if "method" not in message:
+            return titles
+        seen = client.messages.index(message) + 1
+        titles.append(message["params"]["toolCall"]["title"])
+        client.answer(message, choose(message, kind))
+
+
+async def test_what_a_client_has_allowed_the_agent_is_not_asked_again(tmp_path: Path) -> None:
+    async with Hub(InProcessSpawner(AskingFiler), root=tmp_path) as hub, joined(hub) as client:
+        session = await client.new_session(str(tmp_path))
+        new = tmp_path / "new.txt"
+
+        assert await allow_all(client, session, f"show {new} hello then write {new} hello") == [f"Write {new}"]
+        assert new.read_text() == "hello"
+        assert await allow_all(client, session, "command touch one: touch one then run touch one") == ["touch one"]
+        assert (tmp_path / "one").exists()
+        # The same action without a new question of the agent: that permission has been used.
+        assert len(await allow_all(client, session, f"command Other: other then write {new} again")) == 2
+
+
+async def test_allowed_for_the_session_lasts_for_the_session(tmp_path: Path) -> None:
+    async with Hub(InProcessSpawner(AskingFiler), root=tmp_path) as hub, joined(hub) as client:
+        session, other = await client.new_session(str(tmp_path)), await client.new_session(str(tmp_path))
+        new = tmp_path / "new.txt"
+        await allow_all(client, session, f"show {new} hello then write {new} hello", "allow_always")
+
+        assert await allow_all(client, session, f"command Other: other then write {new} more") == ["Other"]
+        assert len(await allow_all(client, other, f"command Other: other then write {new} again")) == 2
+
+
+async def test_the_policy_still_asks_about_what_the_agents_request_did_not_show(tmp_path: Path) -> None:
+    one, two, three = (tmp_path / name for name in ("one", "two", "three"))
+    hidden = [
+        f"show {one} hello then write {one} something else",
+        f"show {one} hello then write {two} hello",
+        f"locate {three} then write {three} hello",
+        "command List files: rm -rf x then run rm -rf x",
+        "command Run make: make then run rm -rf x",
+    ]
+    async with Hub(InProcessSpawner(AskingFiler), root=tmp_path) as hub, joined(hub) as client:
+        session = await client.new_session(str(tmp_path))
+        for text in hidden:
+            assert len(await allow_all(client, session, text)) == 2, text
+
+
+async def test_a_question_about_a_command_shows_all_of_it(tmp_path: Path) -> None:
+    async with Hub(InProcessSpawner(Filer), root=tmp_path) as hub, joined(hub) as client:
+        session = await client.new_session(str(tmp_path))
+        client.prompt(session, "run echo one; rm two")
+        request = await client.wait_for(PERMISSION)
+
+        assert "echo one; rm two" in request["params"]["toolCall"]["content"][0]["content"]["text"]
 
 
 async def test_a_cancelled_turn_refuses_actions_that_wait_for_permission(tmp_path: Path) -> None:

@@ -34,6 +34,8 @@ class Dialect(ABC):
     version: int
     has_queue: bool
     """Whether the hub queues prompts of a busy session; otherwise the agent does."""
+    has_files: bool
+    """Whether agents may use files and terminals of their client."""
 
     @abstractmethod
     def offer_capabilities(self, params: dict[str, Raw], *, has_workspace: bool) -> dict[str, Raw]:

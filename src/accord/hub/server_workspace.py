@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, structs
 
 from accord.client.local_workspace import LocalWorkspace
 from accord.client.workspace import TerminalCommand
+from accord.codec import from_v1
 from accord.connection.dispatch import fault_of
 from accord.connection.relay_connection import Outcome
-from accord.errors import InvalidParams, MethodNotFound, NotFound
+from accord.errors import InvalidParams, MethodNotFound, NotFound, RequestFailed
 from accord.hub.agent_process import AgentProcess, succeed
 from accord.hub.open_request import read_option
-from accord.model.tool import ExitStatus
+from accord.model.tool import ExitStatus, ToolCall
 from accord.policy.engine import Policy
 from accord.policy.question import Question, Reply
 from accord.rpc.envelope import Failure
@@ -54,6 +57,22 @@ class ServerWorkspace:
             raise MethodNotFound(f"Method not found: {method[:100]}")
         kind, handle = self._handlers[method]
         return await handle(read(kind, msgspec.json.decode(params)))
+
+    async def note_answer(self, params: bytes, option_id: str) -> None:
+        """Tell the policy that the clients have allowed a permission request of the agent, so that it doesn't ask them
+        about the same action again."""
+        request = from_v1.permission(read(v1.RequestPermissionRequest, msgspec.json.decode(params)), {})
+        request.session_id = self._session_id
+        request.tool_call = _keep_displayed(request.tool_call, self._local.root)
+        if request.tool_call is None or not any(each.id == option_id and each.allows for each in request.options):
+            return
+
+        async def answer(question: Question) -> Reply:
+            choice = next(each for each in question.choices if each.id == option_id)
+            # What "always" means to the agent is up to it: here it never outlasts the session.
+            return choice if choice.scope == "once" else structs.replace(choice, scope="session")
+
+        await self._local.policy.answer(request, ask=answer)
 
     async def close(self) -> None:
         """End the commands that still run."""
@@ -118,13 +137,26 @@ class SessionFiles:
     def __init__(self, create: Callable[[], ServerWorkspace]) -> None:
         self._create = create
         self._workspace: ServerWorkspace | None = None
+        self._noting = asyncio.Lock()
+        """Held while an answer is noted, since it may be about the next request."""
+
+    async def note_answer(self, params: bytes, option_id: str) -> None:
+        """Note a client's answer to the agent's own permission request."""
+        async with self._noting:
+            with suppress(RequestFailed, ValueError):  # not readable: the policy asks again
+                await self._open().note_answer(params, option_id)
+
+    def _open(self) -> ServerWorkspace:
+        if self._workspace is None:
+            self._workspace = self._create()
+        return self._workspace
 
     async def answer(self, process: AgentProcess, id: RequestId, method: str, params: bytes) -> None:
         """Serve a request, and send the response to the agent."""
         try:
-            if self._workspace is None:
-                self._workspace = self._create()
-            outcome: Outcome = succeed(encode(await self._workspace.serve(method, params)))
+            async with self._noting:
+                workspace = self._open()
+            outcome: Outcome = succeed(encode(await workspace.serve(method, params)))
         except Exception as error:
             outcome = Failure(id, fault_of(error, method))
         process.answer(id, outcome)
@@ -134,6 +166,24 @@ class SessionFiles:
         workspace, self._workspace = self._workspace, None
         if workspace is not None:
             await workspace.close()
+
+
+def _keep_displayed(call: ToolCall | None, cwd: str) -> ToolCall | None:
+    """Return a tool call with no more than every client displays of it: its diffs, or the command in its title.
+
+    Clients needn't show its input and locations, so an agent could hide another action there. None if nothing is
+    left."""
+    if call is None:
+        return None
+    if call.diffs:
+        return ToolCall(id=call.id, title=call.title, kind=call.kind, content=[*call.diffs])
+    given = call.raw_input if isinstance(call.raw_input, dict) else {}
+    command = given.get("command")
+    if not isinstance(command, str) or given.get("cwd", cwd) != cwd:
+        return None
+    if call.title.removeprefix("Run ").strip(" `") != command.strip(" `"):
+        return None
+    return ToolCall(id=call.id, title=call.title, kind="execute", raw_input={"command": command})
 
 
 def _absolute(path: str) -> str:

@@ -21,7 +21,7 @@ from accord.hub.dialect import Dialect, Usage, turn_tokens
 from accord.hub.event_log import Event, EventKind, SessionRecord
 from accord.hub.history import SessionHistory
 from accord.hub.mcp_relay import McpRelay
-from accord.hub.open_request import CLIENT_FILES, PERMISSION
+from accord.hub.open_request import CLIENT_FILES, PERMISSION, read_option
 from accord.hub.open_requests import OpenRequests
 from accord.hub.principal import Role
 from accord.hub.prompt_queue import Prompt, PromptQueue
@@ -339,12 +339,14 @@ class HubSession:
             process.answer(id, fail("this session belongs to another agent process", INVALID_REQUEST))
             return
         if not self._context.settings.client_files and method.startswith(CLIENT_FILES):
-            if self._files is None:
-                self._files = SessionFiles(self._create_workspace)
-            self._context.start(self._files.answer(process, id, method, params))
+            self._context.start(self._open_files().answer(process, id, method, params))
             return
+        shown = self._for_clients(params)
 
         def resolve(outcome: Outcome) -> None:
+            option = read_option(outcome) if method == PERMISSION else None
+            if option is not None and self.dialect.has_files and not self._context.settings.client_files:
+                self._context.start(self._open_files().note_answer(shown, option))
             # In order with a `session/cancel` that the client has sent before.
             self._context.commits.then(partial(process.answer, id, sender=("answer", self.record.owner)), outcome)
 
@@ -352,12 +354,17 @@ class HubSession:
         driver = last.origin if last is not None and self.clients.has(last.origin) else None
         self.requests.add(
             method,
-            self._for_clients(params),
+            shown,
             resolve,
             originator=self.originator,
             driver=driver,
             agent_id=id,
         )
+
+    def _open_files(self) -> SessionFiles:
+        if self._files is None:
+            self._files = SessionFiles(self._create_workspace)
+        return self._files
 
     def _create_workspace(self) -> ServerWorkspace:
         return ServerWorkspace(self.id, self.record.cwd, self._context.settings.policy, self._ask_clients)

@@ -20,6 +20,7 @@ class DialectV1(Dialect):
 
     version = 1
     has_queue = True
+    has_files = True
 
     def offer_capabilities(self, params: dict[str, Raw], *, has_workspace: bool) -> dict[str, Raw]:
         if not has_workspace:
@@ -97,6 +98,10 @@ class DialectV1(Dialect):
             "locations": [{"path": path} for path in action.paths],
             "content": [{"type": "content", "content": {"type": "text", "text": question.why}}],
         }
+        if action.line is not None:
+            # Some clients show no title, and the reason may name a part of the line only.
+            line = {"type": "text", "text": action.line}
+            call["content"].insert(0, {"type": "content", "content": line})
         for diff in action.changes:
             for change in diff.changes:
                 if change.new_text is not None:

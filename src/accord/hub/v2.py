@@ -28,6 +28,7 @@ class DialectV2(Dialect):
 
     version = 2
     has_queue = False
+    has_files = False
 
     def offer_capabilities(self, params: dict[str, Raw], *, has_workspace: bool) -> dict[str, Raw]:
         return params
