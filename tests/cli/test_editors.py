@@ -80,7 +80,8 @@ def test_marimo_gets_a_server_at_the_port_and_path_where_it_looks(here: Here) ->
     words = shlex.split(here("editors", "marimo").out)
     begin = words.index("serve")
     assert words[begin : words.index("--")] == [
-        *("serve", "--port", "3017", "--alias", "/message", "--trust-origin", "http://localhost:2718")
+        *("serve", "--port", "3017", "--alias", "/message"),
+        *("--trust-origin", "http://localhost:2718", "--trust-origin", "http://127.0.0.1:2718"),
     ]
     assert words[-1] == "agent"
 

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
 from support.cli_runner import Accord, Done, agent, gone
-from support.serve_process import INITIALIZE, ServeProcess
+from support.serve_process import ServeProcess
 
 Start = Callable[..., ServeProcess]
 
@@ -184,41 +181,3 @@ def test_help_lists_the_options_without_importing_the_server(accord: Accord) -> 
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, env=accord.environment(), capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]" and "--isolation" in done.stdout
-
-
-def test_the_command_for_marimo_serves_its_page(start: Start, accord: Accord) -> None:
-    """marimo 0.25 opens ws://localhost:3017/message without a token, and writes lines in binary frames."""
-    words = shlex.split(accord("editors", "marimo", "--agent", agent()).out)
-    begin, port = words.index("serve") + 1, words.index("--port")
-    assert words[port + 1] == "3017"
-    serving = start(*words[begin:port], *words[port + 2 :])  # on a free port
-    refused, _ = send_as_page(serving, "http://localhost:2719")
-    assert refused.startswith(b"HTTP/1.1 403 ")
-    accepted, frame = send_as_page(serving, "http://localhost:2718")
-    assert accepted.startswith(b"HTTP/1.1 101 ")
-    assert b'"protocolVersion":1' in frame
-
-
-def send_as_page(serving: ServeProcess, origin: str) -> tuple[bytes, bytes]:
-    """Send `initialize` from a page. Return the first line of the response, and the first frame."""
-    address = urlsplit(serving.url)
-    lines = [
-        "GET /message HTTP/1.1",
-        f"Host: localhost:{address.port}",
-        f"Origin: {origin}",
-        "Connection: Upgrade",
-        "Upgrade: websocket",
-        "Sec-WebSocket-Version: 13",
-        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
-    ]
-    message = json.dumps(INITIALIZE).encode() + b"\n"
-    with socket.create_connection((address.hostname, address.port)) as sock, sock.makefile("rb") as answers:
-        sock.sendall("\r\n".join([*lines, "", ""]).encode())
-        status = answers.readline()
-        while answers.readline().strip():
-            pass
-        if b" 101 " not in status:
-            return status, b""
-        sock.sendall(bytes([0x82, 0x80 | len(message)]) + bytes(4) + message)
-        _, size = answers.read(2)
-        return status, answers.read(int.from_bytes(answers.read(2), "big") if size == 126 else size)

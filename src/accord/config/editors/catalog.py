@@ -185,11 +185,13 @@ def _toad_text(launch: Launch) -> str:
 
 MARIMO_PORT = 3017
 """The port on which marimo expects Claude. marimo doesn't start agents; each one that it supports has its own port."""
-MARIMO_ORIGIN = "http://localhost:2718"
+MARIMO_ORIGINS = ("http://localhost:2718", "http://127.0.0.1:2718")
+"""Where marimo serves its page. The user may open either."""
 
 
 def _marimo_text(launch: Launch) -> str:
-    options = ["--port", str(MARIMO_PORT), "--alias", "/message", "--trust-origin", MARIMO_ORIGIN]
+    trust = [word for origin in MARIMO_ORIGINS for word in ("--trust-origin", origin)]
+    options = ["--port", str(MARIMO_PORT), "--alias", "/message", *trust]
     return shlex.join([*this_accord(), "serve", *options, "--", launch.command, *launch.args]) + "\n"
 
 
