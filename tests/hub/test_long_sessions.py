@@ -250,3 +250,56 @@ async def test_agents_have_to_wait_while_nothing_can_be_saved(tmp_path: Path, mo
         assert "result" in await client.response(prompt)
         assert not spawner.is_held
         assert "".join(client.texts()).split() == [str(number) for number in range(1000)]
+
+
+async def test_a_long_history_is_deleted_in_small_transactions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(history, "PAGE", 10)
+    log = Counting()
+    async with Hub(InProcessSpawner(Endless), root=tmp_path, log=log) as hub, joined(hub) as client:
+        session = await client.new_session(str(tmp_path))
+        client.prompt(session, "say 100")
+        await client.wait(lambda message: "'99 '" in str(message))
+        deleting = client.start("session/delete", {"sessionId": session})
+        assert (await client.fail("session/load", load(session, tmp_path)))["code"] == -32002, "it is gone at once"
+        assert "result" in await client.response(deleting)
+        assert not events_of(log, session) and log.session(session) is None
+        assert sum(log.removed) >= 100 and max(log.removed) <= 10
+
+
+class Counting(MemoryEventLog):
+    """Counts the events that each write removes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.removed: list[int] = []
+
+    def compact(self, session_id: str, events: Iterable[Event], until: int, after: int = 0) -> None:
+        before = len(events_of(self, session_id))
+        super().compact(session_id, events, until, after)
+        self.removed.append(before - len(events_of(self, session_id)))
+
+    def delete_session(self, session_id: str) -> None:
+        self.removed.append(len(events_of(self, session_id)))
+        super().delete_session(session_id)
+
+
+async def test_a_session_that_is_deleted_while_it_is_compacted_stays_deleted(
+    log: EventLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(history, "PAGE", 1)  # compaction yields to other tasks after each event
+    async with (
+        Hub(InProcessSpawner(Endless), root=tmp_path, log=log, compact_after=20) as hub,
+        joined(hub) as client,
+    ):
+        session = await client.new_session(str(tmp_path))
+        client.prompt(session, "say 1000")
+        await client.wait(lambda message: "'999 '" in str(message))
+        assert is_compacting()
+        await client.call("session/delete", {"sessionId": session})
+        await until(lambda: not is_compacting())
+        assert log.session(session) is None
+        assert not events_of(log, session)
+
+
+def is_compacting() -> bool:
+    return any(history.SessionHistory.__name__ + "._compact" in repr(task.get_coro()) for task in asyncio.all_tasks())

@@ -40,6 +40,7 @@ class SessionHistory:
         self._record = record
         self._replays = 0
         self._is_compacting = False
+        self._is_closed = False
         self._compact_at = 0
         self._dropped_until = 0
         self._plan_compaction()
@@ -140,13 +141,29 @@ class SessionHistory:
         finally:
             self._replays -= 1
 
+    # -- the end
+
+    def close(self) -> None:
+        """Stop compaction. Otherwise it would continue beside that of the reopened session, or bring back a deleted
+        one."""
+        self._is_closed = True
+
+    async def delete(self) -> None:
+        """Delete all events, page by page, since a long history takes seconds to delete."""
+        log, commits = self._context.log, self._context.commits
+        while page := log.events(self._record.id, 0, PAGE, PAGE_BYTES):
+            log.compact(self._record.id, (), page[-1].seq)
+            commits.touch()
+            commits.commit()  # only durable changes are read
+            await asyncio.sleep(0)
+
     # -- compaction
 
     def _plan_compaction(self) -> None:
         self._compact_at = self._record.exact_from + 2 * self._context.settings.compact_after + 1
 
     def _start_compaction(self) -> None:
-        if not self._is_compacting:
+        if not self._is_compacting and not self._is_closed:
             self._is_compacting = True
             self._context.start(self._compact())
 
@@ -179,7 +196,9 @@ class SessionHistory:
                 if size >= STEP_BYTES:
                     last = event.seq
                     break
-            if not size or self._replays:  # a client would get a part of a message, and then all of it
+            if (
+                not size or self._replays or self._is_closed
+            ):  # a client would get a part of a message, and then all of it
                 return False
             events = compactor.finish()
             self._replace(events, last, after, sum(map(_size, events)) - size)
@@ -192,6 +211,8 @@ class SessionHistory:
         """Drop at least this many bytes of events, step by step, and leave a message about it."""
         until = dropped = left_by_us = 0
         async for event in self.read(0, self.seq - 1):
+            if self._is_closed:
+                return
             until, dropped = event.seq, dropped + _size(event)
             if dropped >= min(size, STEP_BYTES):
                 size -= dropped
@@ -199,7 +220,7 @@ class SessionHistory:
                 until = dropped = 0
                 if size <= 0:
                     return
-        if dropped:
+        if dropped and not self._is_closed:
             self._drop(until, dropped + left_by_us)
 
     def _drop(self, until: int, size: int) -> int:

@@ -440,6 +440,7 @@ class HubSession:
     async def close(self, ending: Ending = "close") -> None:
         """End the session's work and its agent process. The log keeps the session."""
         self._departure.close()
+        self.history.close()
         self.prompts.drop_queued()
         self.requests.cancel_all()
         self.clients.clear()

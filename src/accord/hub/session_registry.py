@@ -44,6 +44,7 @@ class SessionRegistry:
         self._parents: dict[str, HubSession] = {}
         """The sessions whose subagents have sessions with these ids."""
         self._recovering: dict[str, asyncio.Task[None]] = {}
+        self._deleting: set[str] = set()
 
     def role_in(self, principal: Principal, record: SessionRecord) -> Role | None:
         """Return a principal's role in a session; None if it may not see it."""
@@ -59,7 +60,7 @@ class SessionRegistry:
         session = self.open.get(session_id) or self._parents.get(session_id)
         record = session.record if session is not None else self._context.log.session(session_id)
         role = self.role_in(principal, record) if record is not None else None
-        if record is None or role is None:
+        if record is None or role is None or record.id in self._deleting:
             raise NotFound(f"there is no session {session_id[:100]!r}", data={"sessionId": session_id[:100]})
         return record, role
 
@@ -280,9 +281,15 @@ class SessionRegistry:
     async def delete(self, session: HubSession, *, is_agents: bool = True) -> None:
         """Close a session and remove it from the log; also from the agent, if it has it."""
         self._remove(session)
-        await session.close("delete" if is_agents else "close")
-        self._context.log.delete_session(session.id)
-        self._context.commits.touch()
+        self._deleting.add(session.id)
+        try:
+            await session.close("delete" if is_agents else "close")
+            await session.history.delete()
+            # The record is deleted last, so that no new session gets the id, and an interrupted deletion can be repeated.
+            self._context.log.delete_session(session.id)
+            self._context.commits.touch()
+        finally:
+            self._deleting.discard(session.id)
 
 
 def _describe(record: SessionRecord) -> dict[str, Any]:
