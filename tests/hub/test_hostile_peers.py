@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.hub_client import BOB, TIMEOUT_SECONDS, HubClient, joined
+from support.hub_client import ALICE, BOB, TIMEOUT_SECONDS, HubClient, InProcessSpawner, joined
 from support.raw_agent import PERMISSION, UPDATE, RawAgent, answer
 
+from accord import Agent, Turn
 from accord.hub.budgets import Budget, Budgets
 from accord.hub.hub import Hub
 from accord.hub.principal import Principal
+from accord.hub.sqlite_log import SqliteEventLog
 from accord.policy.engine import Policy
 from accord.policy.rule import Rule
 from accord.transports.base import Transport
@@ -31,6 +33,13 @@ def permission(session: str) -> dict[str, Any]:
 YES = {"outcome": {"outcome": "selected", "optionId": "yes"}}
 
 # -- clients
+
+
+class Multiroot(Agent):
+    additional_directories = True
+
+    async def prompt(self, turn: Turn) -> None:
+        await turn.say("done")
 
 
 @pytest.mark.parametrize("more", ['"x":"\\ud800"', '"\\udfff":1', '"x":NaN', '"x":' + "[" * 2000 + "]" * 2000])
@@ -116,6 +125,30 @@ async def test_no_directory_of_a_session_is_outside_of_the_root(outside: Any, tm
         assert not [line for line in agent.lines if b"session/new" in line]
         assert (await client.fail("session/new", {"cwd": path, "mcpServers": []}))["code"] == -32602
         await client.call("session/new", {**params, "additionalDirectories": [str(root)]})
+
+
+@pytest.mark.parametrize("principal", [ALICE, Principal("admin", "admin")])
+async def test_sessions_of_a_server_with_a_wider_root_are_not_served(principal: Principal, tmp_path: Path) -> None:
+    narrow, wide = tmp_path / "narrow", tmp_path / "wide"
+    narrow.mkdir()
+    wide.mkdir()
+    file = tmp_path / "events.db"
+    more = {"additionalDirectories": [str(wide)]}
+    async with Hub(InProcessSpawner(Multiroot), root=tmp_path, log=SqliteEventLog(file)) as hub, joined(hub) as client:
+        kept = await client.new_session(str(narrow))
+        lost = [await client.new_session(str(wide))]
+        params = {"cwd": str(narrow), "mcpServers": [], **more}
+        lost.append((await client.call("session/new", params))["sessionId"])
+    async with (
+        Hub(InProcessSpawner(Multiroot), root=narrow, log=SqliteEventLog(file)) as hub,
+        joined(hub, principal) as client,
+    ):
+        listed = (await client.call("session/list", {}))["sessions"]
+        assert [each["sessionId"] for each in listed] == [kept]
+        for session in lost:
+            for method in ("session/load", "session/resume", "session/attach", "session/delete"):
+                params = {"sessionId": session, "cwd": str(narrow), "mcpServers": []}
+                assert (await client.fail(method, params))["code"] == -32002
 
 
 async def test_a_client_cannot_start_an_agent_for_every_version(tmp_path: Path) -> None:

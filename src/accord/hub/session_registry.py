@@ -60,7 +60,10 @@ class SessionRegistry:
         session = self.open.get(session_id) or self._parents.get(session_id)
         record = session.record if session is not None else self._context.log.session(session_id)
         role = self.role_in(principal, record) if record is not None else None
-        if record is None or role is None or record.id in self._deleting:
+        is_hidden = record is not None and (
+            record.id in self._deleting or (session is None and not self._is_served(record))
+        )
+        if record is None or role is None or is_hidden:
             raise NotFound(f"there is no session {session_id[:100]!r}", data={"sessionId": session_id[:100]})
         return record, role
 
@@ -184,7 +187,7 @@ class SessionRegistry:
         self._context.commits.commit()
         records = await self._context.log.list_sessions(wanted, PAGE_SIZE + 1)
         page = records[:PAGE_SIZE]
-        answer: dict[str, Any] = {"sessions": [_describe(record) for record in page]}
+        answer: dict[str, Any] = {"sessions": [_describe(record) for record in page if self._is_served(record)]}
         if len(records) > PAGE_SIZE:
             answer["nextCursor"] = f"{page[-1].updated_at!r}/{page[-1].id}"
         return answer
@@ -234,6 +237,11 @@ class SessionRegistry:
             return False
         root, real = os.path.realpath(self._context.settings.root), os.path.realpath(path)
         return real == root or real.startswith(root.rstrip(os.sep) + os.sep)
+
+    def _is_served(self, record: SessionRecord) -> bool:
+        """Return whether a session works in the hub's root directory. The log may be of a server with another root."""
+        more = decode(read_object(bytes(record.params)).get("additionalDirectories"))
+        return all(map(self.is_inside, (record.cwd, *(more if isinstance(more, list) else ()))))
 
     def _check_directory(self, name: str, path: Any) -> str:
         if not isinstance(path, str) or not os.path.isabs(path) or "\0" in path:
@@ -285,7 +293,7 @@ class SessionRegistry:
         try:
             await session.close("delete" if is_agents else "close")
             await session.history.delete()
-            # The record is deleted last, so that no new session gets the id, and an interrupted deletion can be repeated.
+            # The record is last: until then no new session gets the id, and deleting can be repeated if it fails.
             self._context.log.delete_session(session.id)
             self._context.commits.touch()
         finally:
