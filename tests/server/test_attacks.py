@@ -82,6 +82,14 @@ async def test_a_page_of_another_origin_is_refused_even_with_a_token(origin: str
     assert "access-control-allow-origin" not in post.headers
 
 
+async def test_two_origins_are_refused_even_if_one_is_allowed(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served:
+        ours = f"http://127.0.0.1:{served.port}"
+        for first, second in ((ours, "http://evil.example"), ("http://evil.example", ours)):
+            request = served.upgrade(token=served.local_token, origin=f"{first}\r\nOrigin: {second}")
+            assert (await served.exchange(request)).status == 403
+
+
 @pytest.mark.parametrize(
     "host",
     ["rebound.evil.example", "127.0.0.1.evil.example", "localhost@evil.example", "evil.example:80,localhost", ""],

@@ -71,8 +71,10 @@ class Request:
 
     @property
     def origin(self) -> str | None:
-        """The origin of the web page that sent this; None if it wasn't a web page."""
-        return self.header("origin")
+        """The origin of the web page that sent this; None if it wasn't a web page. Several aren't one: no check would
+        accept them."""
+        values = self.values("origin")
+        return ", ".join(values) if values else None
 
     @property
     def subprotocols(self) -> list[str]:
