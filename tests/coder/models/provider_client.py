@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+import msgspec
 import pytest
 from coder.providers.server import FakeProvider
 
@@ -24,6 +25,11 @@ NAMES = {
     "google": ("google", "gemini-3.8-flash"),
     "openrouter": ("openrouter", "anthropic/claude-sonnet-5.5"),
 }
+GATEWAYS = {
+    "vercel": ("vercel", "anthropic/claude-sonnet-5.5"),
+    "copilot": ("copilot", "claude-sonnet-4.6"),
+}
+"""Providers that have APIs of several vendors."""
 their_warnings = pytest.mark.filterwarnings("ignore:invalid escape sequence")
 """Python warns about a provider's library when it is first imported and compiled."""
 every_wire = pytest.mark.parametrize("wire", list(NAMES))
@@ -40,12 +46,16 @@ async def connect_model(
     **entry: Any,
 ) -> AsyncIterator[Model]:
     """A model of the fake provider; it is closed at the end."""
-    provider, usual = NAMES[wire]
+    provider, usual = {**NAMES, **GATEWAYS}[wire]
     name = name or usual
-    wanted = ProviderEntry(base_url=fake.base_url(wire), api=wire, **entry)  # type: ignore[arg-type]
-    settings = CoderSettings(providers={provider: wanted}, cache=cache)
+    if wire in NAMES:
+        entry |= {"api": wire, "base_url": fake.base_url(wire)}
+    settings = CoderSettings(providers={provider: ProviderEntry(**entry)}, cache=cache)
+    service = known_providers(settings, {})[provider]
+    if wire in GATEWAYS:  # not as a setting: nothing is known about the models at another address
+        service = msgspec.structs.replace(service, base_url=fake.base_url(wire))
     key = Key(value="secret-key-of-mine", source="MY_KEY")
-    model = ProviderModel(known_providers(settings, {})[provider], name, key, settings=settings, timeout=timeout)
+    model = ProviderModel(service, name, key, settings=settings, timeout=timeout)
     try:
         yield model
     finally:

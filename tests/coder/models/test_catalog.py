@@ -334,12 +334,13 @@ def describe_unlisted(id: str) -> tuple[int, tuple[str, ...]]:
 def test_an_unlisted_name_has_the_window_and_efforts_of_the_model_it_stands_for(id: str, same_as: str) -> None:
     known = known_models()[same_as]
     is_gateway = id.partition(":")[0] != same_as.partition(":")[0]
-    efforts = tuple(each for each in known.efforts if each in EFFORTS or not is_gateway)
+    has_vendors_api = not is_gateway or id.startswith("vercel:anthropic/")
+    efforts = tuple(each for each in known.efforts if each in EFFORTS or has_vendors_api)
     assert describe_unlisted(id) == (known.context, efforts)
 
 
 def test_copilot_has_the_efforts_of_a_model_but_not_its_window() -> None:
-    assert describe_unlisted("copilot:claude-opus-4.8") == (UNKNOWN_CONTEXT, EFFORTS)
+    assert describe_unlisted("copilot:claude-opus-4.8") == (UNKNOWN_CONTEXT, (*EFFORTS, "xhigh", "max"))
     assert describe_unlisted("copilot:gpt-4.1") == (UNKNOWN_CONTEXT, ())
 
 

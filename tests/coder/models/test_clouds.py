@@ -100,10 +100,35 @@ async def test_vercel_is_used_with_the_names_of_its_gateway(
 ) -> None:
     monkeypatch.setenv("AI_GATEWAY_BASE_URL", f"{fake.url}/v1")
     monkeypatch.setenv("AI_GATEWAY_API_KEY", "key-of-vercel")
-    first, _ = await work(fake, joined, project, "vercel:anthropic/claude-sonnet-5.5")
-    assert (first.path, first.body["model"]) == ("/v1/chat/completions", "anthropic/claude-sonnet-5.5")
+    first, _ = await work(fake, joined, project, "vercel:openai/gpt-6.1-sol")
+    assert (first.path, first.body["model"]) == ("/v1/chat/completions", "openai/gpt-6.1-sol")
     assert first.headers["authorization"] == "Bearer key-of-vercel"
     assert first.body["providerOptions"] == {"gateway": {"caching": "auto"}}
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        ("vercel:anthropic/claude-sonnet-5.5", "anthropic/claude-sonnet-5.5"),
+        ("copilot:claude-sonnet-4.6", "claude-sonnet-4.6"),
+    ],
+)
+async def test_claude_is_used_through_the_messages_api_of_a_gateway(
+    fake: FakeProvider, joined: Join, project: Path, monkeypatch: pytest.MonkeyPatch, model: str, name: str
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "key-of-anthropic")
+    monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "token-of-anthropic")
+    monkeypatch.setenv("AI_GATEWAY_BASE_URL", f"{fake.url}/v1")
+    monkeypatch.setenv("AI_GATEWAY_API_KEY", "key-of-the-gateway")
+    monkeypatch.setenv("GITHUB_COPILOT_BASE_URL", fake.url)
+    monkeypatch.setenv("GITHUB_COPILOT_API_KEY", "key-of-the-gateway")
+    first, second = await work(fake, joined, project, model)
+    assert (first.path, first.body["model"]) == ("/v1/messages", name)
+    assert first.headers["authorization"] == "Bearer key-of-the-gateway"
+    assert "of-anthropic" not in json.dumps(first.headers)
+    assert ("copilot-integration-id" in first.headers) == (model.startswith("copilot"))
+    thought, *_ = second.body["messages"][1]["content"]
+    assert thought == {"type": "thinking", "thinking": "Hm.", "signature": "sealed"}
 
 
 async def test_copilot_gets_its_headers(

@@ -50,6 +50,15 @@ async def test_claude_at_openrouter_is_cached_like_claude_at_anthropic(
     assert last["content"][-1]["cache_control"] == FIVE_MINUTES
 
 
+@pytest.mark.parametrize("wire", ["vercel", "copilot"])
+async def test_claude_behind_a_gateway_is_cached_like_claude_at_anthropic(wire: str) -> None:
+    body = await send(wire, cache="1h")
+    assert body["tools"][-1]["cache_control"] == ONE_HOUR
+    assert body["system"][-1]["cache_control"] == ONE_HOUR
+    assert body["messages"][-1]["content"][-1]["cache_control"] == FIVE_MINUTES
+    assert "cache_control" not in body, "not every platform behind a gateway has automatic caching"
+
+
 @pytest.mark.parametrize("wire", ["responses", "openrouter"])
 async def test_requests_of_a_session_share_a_cache_key(wire: str) -> None:
     assert (await send(wire, session="session-1"))["prompt_cache_key"] == "session-1"

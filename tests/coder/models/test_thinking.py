@@ -92,6 +92,69 @@ async def test_other_models_at_openrouter_decide_for_themselves() -> None:
     assert "reasoning" not in (await send("openrouter", "qwen/qwen3-coder")).body
 
 
+@pytest.mark.parametrize("wire", ["vercel", "copilot"])
+async def test_claude_behind_a_gateway_thinks_and_shows_it_without_being_asked(wire: str) -> None:
+    asked = await send(wire, "anthropic/claude-sonnet-5.5" if wire == "vercel" else "claude-sonnet-5.5")
+    assert (asked.path, asked.wire) == ("/v1/messages", "anthropic")
+    assert asked.body["thinking"] == {"type": "adaptive", "display": "summarized"}
+    assert asked.body.get("output_config") == ({"effort": "high"} if wire == "vercel" else None)
+
+
+@pytest.mark.parametrize(
+    ("wire", "name"),
+    [("vercel", "anthropic/claude-opus-4.5"), ("vercel", "anthropic/claude-haiku-4.5"), ("copilot", "claude-opus-4.5")],
+)
+async def test_older_claude_models_behind_a_gateway_think_between_tool_calls_too(wire: str, name: str) -> None:
+    asked = await send(wire, name)
+    assert asked.body["thinking"] == {"type": "enabled", "budget_tokens": 16384}
+    assert asked.body["max_tokens"] > 16384
+    assert "output_config" not in asked.body, "Copilot refuses it for these models"
+    assert "interleaved-thinking-2025-05-14" in asked.headers["anthropic-beta"]
+
+
+@pytest.mark.parametrize("wire", ["vercel", "copilot"])
+async def test_a_signed_thought_goes_back_to_the_gateway_unchanged(wire: str) -> None:
+    async with FakeProvider() as fake, connect_model(fake, wire) as model:
+        fake.says(Thinks("Look.", signature="seal-1"), Calls("read_file", {"path": "a"}, id="c1"))
+        first = await read_end(model)
+        await read_end(model, request(user_message("Hello?"), first.message))
+        said = fake.asked[1].body["messages"][1]["content"]
+    assert said[0] == {"type": "thinking", "thinking": "Look.", "signature": "seal-1"}
+
+
+async def test_a_thought_that_another_vendors_model_had_at_copilot_is_not_sent_to_claude() -> None:
+    thought = Thought(text="hm", extra={"id": "reasoning_text", "signature": "seal-1"})
+    said = ModelSaid(parts=[thought, Text(text="Yes.")], model="copilot:gemini-3.8-flash")
+    async with FakeProvider() as fake, connect_model(fake, "copilot") as model:
+        await read_end(model, request(user_message("One"), said, user_message("Two")))
+        assert fake.asked[0].body["messages"][1]["content"] == [{"type": "text", "text": "Yes."}]
+
+
+async def test_an_unsigned_thought_of_an_older_session_is_not_sent_to_claude() -> None:
+    thought = Thought(text="hm", extra={"id": "reasoning"})
+    said = ModelSaid(parts=[thought, Text(text="Yes.")], model="vercel:anthropic/claude-sonnet-5.5")
+    async with FakeProvider() as fake, connect_model(fake, "vercel") as model:
+        await read_end(model, request(user_message("One"), said, user_message("Two")))
+        assert fake.asked[0].body["messages"][1]["content"] == [{"type": "text", "text": "Yes."}]
+
+
+@pytest.mark.parametrize(
+    ("name", "reasoning"),
+    [
+        ("openai/gpt-6.1-sol", {"effort": "medium"}),
+        ("google/gemini-3.8-flash", {"enabled": True}),
+        ("zai/glm-5.3", None),
+        ("openai/gpt-4.1", None),
+    ],
+)
+async def test_other_models_at_vercel_think_as_they_do_at_their_vendor(
+    name: str, reasoning: dict[str, Any] | None
+) -> None:
+    asked = await send("vercel", name)
+    assert asked.wire == "chat"
+    assert asked.body.get("reasoning") == reasoning
+
+
 @pytest.mark.parametrize(
     ("wire", "name", "effort", "mark"),
     [
@@ -103,6 +166,10 @@ async def test_other_models_at_openrouter_decide_for_themselves() -> None:
         ("responses", "gpt-5", "minimal", '"effort": "minimal"'),
         ("google", "gemini-3.8-flash", "low", '"thinking_level": "LOW"'),
         ("openrouter", "anthropic/claude-sonnet-5.5", "xhigh", '"effort": "xhigh"'),
+        ("vercel", "anthropic/claude-sonnet-5.5", "xhigh", '"effort": "xhigh"'),
+        ("vercel", "anthropic/claude-sonnet-4.5", "low", '"budget_tokens": 2048'),
+        ("vercel", "openai/gpt-6.1-sol", "low", '"reasoning": {"effort": "low"}'),
+        ("copilot", "claude-sonnet-5.5", "max", '"effort": "max"'),
     ],
 )
 async def test_each_effort_of_a_model_arrives_as_chosen(wire: str, name: str, effort: str, mark: str) -> None:
@@ -126,7 +193,7 @@ async def test_another_refusal_is_not_repeated() -> None:
         assert len(fake.asked) == 1
 
 
-@pytest.mark.parametrize("wire", ["anthropic", "responses", "google", "openrouter", "chat"])
+@pytest.mark.parametrize("wire", ["anthropic", "responses", "google", "openrouter", "chat", "vercel", "copilot"])
 async def test_thoughts_are_shown_as_they_arrive(wire: str) -> None:
     async with FakeProvider() as fake, connect_model(fake, wire) as model:
         fake.says(Thinks("Let me ", "see."), Says("Yes."))

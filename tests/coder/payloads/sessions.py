@@ -31,7 +31,12 @@ MODELS = {
     "responses": "openai:gpt-6.1-sol",
     "chat": "vllm:qwen3-coder",
     "google": "google:gemini-3.8-flash",
+    "vercel": "vercel:anthropic/claude-sonnet-5.5",
+    "copilot": "copilot:claude-sonnet-5",
 }
+"""By wire format, and by gateway."""
+WIRES = {"vercel": "anthropic", "copilot": "anthropic"}
+"""The wire format of a gateway's Claude models."""
 SITUATIONS = (
     "new",
     "after_tool",
@@ -88,7 +93,7 @@ class Conversation:
     @classmethod
     def of(cls, wire: str, body: Any) -> Conversation:
         body = _without_marks(body)
-        match wire:
+        match WIRES.get(wire, wire):
             case "anthropic":
                 return cls(body["tools"], body["system"], body["messages"])
             case "responses":
@@ -153,7 +158,7 @@ async def _record(wire: str, directory: Path, project: Path) -> Recorded:
         first = len(SITUATIONS)  # the request that starts the sub-agent
         situations = zip((*SITUATIONS, *SUBAGENT), requests[:first] + requests[first + 1 :], strict=True)
         for situation, asked in situations:
-            assert asked.wire == wire
+            assert asked.wire == WIRES.get(wire, wire)
             recorded.bodies[situation] = asked.body
             recorded.headers[situation] = asked.headers
         return recorded
@@ -212,6 +217,7 @@ def configure(wire: str, config: Path, provider: FakeProvider) -> None:
     name = MODELS[wire].partition(":")[0]
     (config / "accord").mkdir(parents=True)
     (config / "accord" / "config.toml").write_text(
-        f'[coder.providers.{name}]\nbase_url = "{provider.base_url(wire)}"\napi = "{wire}"\napi_key_env = "THE_KEY"\n'
-        + ("images = true\n" if wire == "chat" else "")
+        f'[coder.providers.{name}]\nbase_url = "{provider.base_url(wire)}"\napi_key_env = "THE_KEY"\n'
+        + ("" if wire in WIRES else f'api = "{wire}"\n')
+        + ("images = true\n" if wire in ("chat", *WIRES) else "")
     )

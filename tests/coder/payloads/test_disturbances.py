@@ -89,6 +89,8 @@ OTHER_MODELS = {
     "responses": "openai:gpt-6-luna",
     "chat": "vllm:glm-5",
     "google": "google:gemini-3.5-flash",
+    "vercel": "vercel:anthropic/claude-opus-5.5",
+    "copilot": "copilot:claude-opus-4.8",
 }
 
 

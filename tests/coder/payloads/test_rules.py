@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 from coder.models.provider_client import their_warnings
-from coder.payloads.sessions import KEY, MODELS, SITUATIONS, SUBAGENT, Recorded
+from coder.payloads.sessions import KEY, MODELS, SITUATIONS, SUBAGENT, WIRES, Recorded
 
 pytestmark = their_warnings
 Record = Callable[[str], Recorded]
 MAX_PREFIX_TOKENS = 5_000
 every_wire = pytest.mark.parametrize("wire", MODELS)
+every_claude = pytest.mark.parametrize("wire", ["anthropic", *WIRES])
 every_situation = pytest.mark.parametrize("situation", [*SITUATIONS, *SUBAGENT])
 UNCOMPACTED = list(pairwise(SITUATIONS[:-1]))
 
@@ -60,9 +61,12 @@ def test_tools_and_system_prompt_are_small(wire: str, situation: str, recorded: 
     assert len(recorded(wire).conversation(situation).prefix()) / 4 <= MAX_PREFIX_TOKENS
 
 
+@every_claude
 @every_situation
-def test_claude_caches_the_tools_the_system_prompt_and_the_conversation(situation: str, recorded: Record) -> None:
-    body = recorded("anthropic").bodies[situation]
+def test_claude_caches_the_tools_the_system_prompt_and_the_conversation(
+    wire: str, situation: str, recorded: Record
+) -> None:
+    body = recorded(wire).bodies[situation]
     marks = [body.get("cache_control"), *(block.get("cache_control") for block in _blocks(body["messages"]))]
     assert body["tools"][-1]["cache_control"]["type"] == "ephemeral"
     assert body["system"][-1]["cache_control"]["type"] == "ephemeral"
@@ -80,9 +84,10 @@ def test_gpt_finds_its_cache_by_the_session(situation: str, recorded: Record) ->
     assert requests["subagent"]["prompt_cache_key"] != requests["after_report"]["prompt_cache_key"]
 
 
+@every_claude
 @every_situation
-def test_claude_thinks_and_shows_it(situation: str, recorded: Record) -> None:
-    thinking = recorded("anthropic").bodies[situation]["thinking"]
+def test_claude_thinks_and_shows_it(wire: str, situation: str, recorded: Record) -> None:
+    thinking = recorded(wire).bodies[situation]["thinking"]
     assert thinking["type"] in ("adaptive", "enabled")
     assert thinking.get("display", "summarized") == "summarized"
 
@@ -103,7 +108,8 @@ def test_gemini_thinks_and_shows_it(situation: str, recorded: Record) -> None:
 
 def test_signed_thoughts_go_back_to_their_provider_unchanged(recorded: Record) -> None:
     said = {wire: json.dumps(recorded(wire).bodies["resumed"]) for wire in MODELS}
-    assert '"signature": "seal-1"' in said["anthropic"]
+    for wire in ("anthropic", *WIRES):
+        assert '"signature": "seal-1"' in said[wire]
     assert '"encrypted_content": "seal-1"' in said["responses"]
     assert '"thoughtSignature": "c2VhbC0x"' in said["google"]
 
@@ -148,7 +154,7 @@ def _blocks(messages: list[Any]) -> list[Any]:
 
 def _last_result(wire: str, body: Any) -> str:
     """Return the text of the last tool result in a request, decoded once: what the model reads."""
-    match wire:
+    match WIRES.get(wire, wire):
         case "anthropic":
             content = _blocks(body["messages"])[-1]["content"]
             return str(content if isinstance(content, str) else content[0]["text"])

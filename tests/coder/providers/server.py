@@ -96,7 +96,7 @@ class FakeProvider:
 
     def base_url(self, wire: str) -> str:
         """Return the base URL for a client of a wire format."""
-        paths = {"anthropic": "", "google": "", "openrouter": "/api/v1"}
+        paths = {"anthropic": "", "google": "", "openrouter": "/api/v1", "copilot": ""}
         return f"{self.url}{paths.get(wire, '/v1')}"
 
     def environment(self) -> dict[str, str]:

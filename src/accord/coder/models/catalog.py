@@ -103,6 +103,7 @@ def _underlying_model(service: Provider, name: str) -> ModelInfo | None:
     if service.moved or not service.needs_key:
         return None
     is_gateway = service.api in _GATEWAYS
+    translates = is_gateway and service.find_api(name) == service.api
     wanted = bare_name(name)
     for known in known_models().values():
         if (is_gateway or known.provider in (service.name, service.models_of)) and bare_name(known.id) == wanted:
@@ -115,7 +116,7 @@ def _underlying_model(service: Provider, name: str) -> ModelInfo | None:
                 # Copilot has smaller windows than the models' vendors.
                 context=service.context or min(known.context, _GATEWAYS.get(service.api, known.context)),
                 # Gateways translate these for each vendor, but not the vendor's own levels.
-                efforts=tuple(each for each in known.efforts if each in EFFORTS) if is_gateway else known.efforts,
+                efforts=tuple(each for each in known.efforts if each in EFFORTS) if translates else known.efforts,
                 images=known.images if service.images is None else service.images,
                 price=None,
                 price_step=None,

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from accord.coder.models.cassette import Cassette
+from accord.coder.models.families import family
 from accord.config.settings import CoderSettings, ProviderEntry
 from accord.model.record import Record
 
@@ -72,6 +73,13 @@ class Provider(Record):
         """Whether it runs on this machine."""
         host = urlsplit(self.base_url).hostname or ""
         return host in ("localhost", "::1") or host.startswith("127.")
+
+    def find_api(self, model: str) -> Api:
+        """Return the API to call a model with.
+
+        Claude models behind a gateway are called with Anthropic's own. OpenAI's has no field for the signatures of
+        thoughts, and at Copilot, some models can't think through it."""
+        return "anthropic" if self.api in ("vercel", "copilot") and family(model) == "claude" else self.api
 
     @property
     def saves_login(self) -> bool:

@@ -36,7 +36,7 @@ def connect(service: Provider, name: str, key: str | None, timeout: float) -> Co
     try:
         importlib.import_module("pydantic_ai.direct")  # imported here, in the thread, to keep the event loop responsive
         client = _client(service, timeout)
-        speaker = _SPEAKERS[service.api](service, name, key, client)
+        speaker = _SPEAKERS[service.find_api(name)](service, name, key, client)
     except ImportError as error:
         extra = "bedrock" if service.api == "bedrock" else "coder"
         name = f" ({error.name})" if error.name else ""
@@ -76,6 +76,8 @@ async def _track(response: httpx2.Response) -> None:
 
 
 def _anthropic(service: Provider, name: str, key: str | None, client: httpx2.AsyncClient) -> Speaker:
+    if service.api != "anthropic":
+        return clouds.connect_claude(service, name, key, client)
     models: Any = importlib.import_module("pydantic_ai.models.anthropic")
     providers: Any = importlib.import_module("pydantic_ai.providers.anthropic")
     provider = providers.AnthropicProvider(api_key=key or "none", base_url=service.base_url, http_client=client)

@@ -8,6 +8,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from accord.coder.models.base import ModelError
+from accord.coder.models.families import bare_name
 
 if TYPE_CHECKING:
     import httpx2
@@ -15,6 +16,11 @@ if TYPE_CHECKING:
 
     from accord.coder.models.providers import Provider
 
+COPILOT_HEADERS = (
+    *("editor-version", "editor-plugin-version", "openai-intent", "x-github-api-version"),
+    "copilot-integration-id",
+)
+"""The headers by which Copilot recognizes an editor."""
 BEDROCK_SECONDS = 300.0
 """The maximum silence of a model on Bedrock, whose library makes its own connections."""
 
@@ -48,6 +54,30 @@ def connect_copilot(service: Provider, name: str, key: str | None, client: httpx
     providers: Any = importlib.import_module("pydantic_ai.providers.github_copilot")
     provider = providers.GitHubCopilotProvider(api_key=key or "none", base_url=service.base_url, http_client=client)
     speaker: Speaker = models.GitHubCopilotModel(name, provider=provider)
+    return speaker
+
+
+def connect_claude(service: Provider, name: str, key: str | None, client: httpx2.AsyncClient) -> Speaker:
+    """Create a client for a Claude model at a gateway that has Anthropic's API beside OpenAI's."""
+    anthropic: Any = importlib.import_module("anthropic")
+    models: Any = importlib.import_module("pydantic_ai.models.anthropic")
+    providers: Any = importlib.import_module("pydantic_ai.providers.anthropic")
+    headers: dict[str, str] = {}
+    if service.api == "copilot":  # the names of the editor, without which Copilot may reject a request
+        copilot: Any = importlib.import_module("pydantic_ai.providers.github_copilot")
+        own = copilot.GitHubCopilotProvider(api_key=key or "none", base_url=service.base_url, http_client=client)
+        headers = {name: value for name, value in own.client.default_headers.items() if name in COPILOT_HEADERS}
+    provider = providers.AnthropicProvider(
+        anthropic_client=anthropic.AsyncAnthropic(
+            auth_token=key or "none",
+            base_url=service.base_url.removesuffix("/v1"),  # the library adds it
+            default_headers=headers,
+            http_client=client,
+        )
+    )
+    # The abilities are looked up by Anthropic's name of the model: `anthropic/claude-opus-4.5` is `claude-opus-4-5`.
+    profile = provider.model_profile(bare_name(name))
+    speaker: Speaker = models.AnthropicModel(name, provider=provider, profile=profile)
     return speaker
 
 

@@ -21,6 +21,7 @@ from accord.coder.history import (
     ToolsSaid,
     UserSaid,
 )
+from accord.coder.models.families import family
 from accord.model.content import Audio, Image, Resource, ResourceLink, TextContent
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class MessageTranslator:
         vendor, slash, _ = model.partition("/")
         self._origin = vendor + slash if slash else f"{model.partition(':')[0]}:"
         """The start of the ids of models whose messages are sent back unchanged: `anthropic:`, `openrouter:openai/`."""
+        self._family = family(model)
         self.system = system
         """The provider's name in its library."""
         self.images = images
@@ -146,7 +148,8 @@ class MessageTranslator:
                 return TextPart(content=text, **given) if text or extra else None
             case Thought(text=text):
                 # Without its signature, the provider would take a thought for a message.
-                if not extra or (extra.get("id") == "content" and not extra.get("signature")):
+                needs_signature = extra.get("id") == "content" or self.system == "anthropic"
+                if not extra or (needs_signature and not extra.get("signature")):
                     return None
                 return ThinkingPart(content=text, signature=extra.get("signature"), **given)
             case Call(id=id, name=name, arguments=arguments):
@@ -165,7 +168,7 @@ class MessageTranslator:
     def _is_own(self, message: ModelSaid) -> bool:
         """Return whether the message is from the same provider, and from the same vendor if it serves several: only
         that one can read its signatures."""
-        return message.model.startswith(self._origin)
+        return message.model.startswith(self._origin) and family(message.model) == self._family
 
     def _name(self, message: ModelSaid) -> str | None:
         return self.system if self._is_own(message) else None

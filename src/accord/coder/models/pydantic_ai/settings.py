@@ -17,6 +17,11 @@ INTERLEAVED = "interleaved-thinking-2025-05-14"
 """The beta that lets a Claude model with a thinking budget also think between tool calls. Newer models always do."""
 DEFAULT_EFFORTS = {"claude": "high", "gpt": "medium"}
 """The effort if the user chose none. The providers' own defaults differ: some models don't think unless asked to."""
+BUDGETS = {"low": 2048, "medium": 10_000, "high": 16_384}
+"""The thinking budgets of older Claude models, in tokens: those of pydantic-ai, which adds an effort where Anthropic's
+API takes one."""
+COPILOT_TOKENS = 32_000
+"""The longest answer that all of Copilot's Claude models can give; the library would ask for what Anthropic's can."""
 CACHE_KEYED = ("openai", "azure", "openrouter", "chatgpt")
 """Providers known to accept `prompt_cache_key`. Other servers may reject a field they don't know."""
 
@@ -49,7 +54,12 @@ def build_settings(
     if window is not None:
         settings["extra_body"] = {"num_ctx": window}
     effort = request.effort if request.effort in efforts else None
-    match provider.api:
+    match provider.find_api(name):
+        case "anthropic" if provider.api != "anthropic":
+            settings |= _cache("anthropic", retention, messages="anthropic_cache_messages")
+            settings |= _gateway_claude(provider, effort, profile)
+            if provider.api == "copilot":
+                settings.setdefault("max_tokens", COPILOT_TOKENS)
         case "anthropic":
             settings |= _cache("anthropic", retention, messages="anthropic_cache")
             settings |= _claude(name, effort, profile)
@@ -69,11 +79,14 @@ def build_settings(
         case "copilot":
             if effort:
                 settings["thinking"] = effort
+        case "vercel":
+            settings["extra_body"] = {"providerOptions": {"gateway": {"caching": "auto"}}}
+            thinks = family(name) != "gpt" or profile.get("openai_supports_reasoning")
+            if thinks and (reasoning := _build_reasoning(name, effort)):
+                settings["extra_body"]["reasoning"] = reasoning
         case _:
             if effort:  # the library drops a level for models that it doesn't know
                 settings["openai_reasoning_effort"] = effort
-            if provider.api == "vercel":  # otherwise its Claude models cache nothing
-                settings["extra_body"] = {"providerOptions": {"gateway": {"caching": "auto"}}}
     return settings
 
 
@@ -110,11 +123,32 @@ def _responses(effort: str | None, profile: Mapping[str, Any], *, summaries: boo
     return settings
 
 
+def _gateway_claude(provider: Provider, effort: str | None, profile: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a Claude model at a gateway, which may support less than Anthropic: only what it is
+    known to accept."""
+    settings: dict[str, Any] = {}
+    if profile.get("anthropic_supports_adaptive_thinking"):
+        settings["anthropic_thinking"] = {"type": "adaptive", "display": "summarized"}
+        # Copilot has refused the field for some models. Without it, they think with high effort as well.
+        if level := effort or (None if provider.api == "copilot" else DEFAULT_EFFORTS["claude"]):
+            settings["anthropic_effort"] = level
+    elif profile.get("supports_thinking"):
+        budget = BUDGETS.get(effort or "", BUDGETS["high"])
+        settings["anthropic_thinking"] = {"type": "enabled", "budget_tokens": budget}
+        settings["anthropic_betas"] = [INTERLEAVED]
+    return settings
+
+
 def _openrouter(name: str, effort: str | None) -> dict[str, Any]:
     settings: dict[str, Any] = {"openrouter_usage": {"include": True}}
+    if reasoning := _build_reasoning(name, effort):
+        settings["openrouter_reasoning"] = reasoning
+    return settings
+
+
+def _build_reasoning(name: str, effort: str | None) -> dict[str, Any]:
+    """Return the `reasoning` object of OpenRouter and Vercel."""
     kind = family(name)
     if level := effort or DEFAULT_EFFORTS.get(kind):
-        settings["openrouter_reasoning"] = {"effort": level}
-    elif kind == "gemini":
-        settings["openrouter_reasoning"] = {"enabled": True}
-    return settings
+        return {"effort": level}
+    return {"enabled": True} if kind == "gemini" else {}
