@@ -505,6 +505,20 @@ async def test_a_background_command_is_inspected_while_it_runs(start: Start, pro
         assert box.asked == []
 
 
+async def test_a_command_outside_the_sandbox_finds_no_protected_file_of_one_in_the_background(
+    start: Start, project: Path
+) -> None:
+    os.mkfifo(project / "fifo")
+    (project / "serve.sh").write_text("read line < fifo; mkdir .vscode; echo x > .vscode/a; touch made; sleep 1000\n")
+    async with start(rules=(Rule(effect="allow", command=("ls -A",)),)) as box:
+        await box.run("sh serve.sh", background=True)
+        await asyncio.to_thread((project / "fifo").write_text, "go\n")  # between two steps, while the model thinks
+        await until((project / "made").exists)
+        listed = (await box.tools.use("run_command", command="ls -A")).text.split()
+        assert "made" in listed and ".vscode" not in listed
+        assert "(in the sandbox)" not in (box.tools.shown.title or "")
+
+
 @pytest.mark.parametrize("name", ["AGENTS.md", ".github/workflows/ci.yml"])
 async def test_files_written_with_permission_stay_although_a_background_command_runs(
     start: Start, project: Path, name: str

@@ -144,6 +144,8 @@ class RunCommand(Tool[RunCommandArgs]):
         if (args.background or args.on_timeout == "background") and ctx.state.background.is_full:
             raise ToolError(f"{MAX_RUNNING} background commands are running, the maximum; stop one with stop_command")
         if ctx.sandboxed is None:
+            # Outside the sandbox, it would obey a protected file that a command inside has created since the last step.
+            await ctx.state.background.inspect()
             return await self._run(args, ctx)
         await ctx.call.update(title=f"{self.title(args)} (in the sandbox)")
         try:
