@@ -139,7 +139,7 @@ async def run_interrupted(
     restored = Interrupted(store=store, shared=ScriptedResources(ScriptedModel(), tools))
     async with join(restored, client, **options) as connected:
         await connected.load_session(id)
-        assert restored.state(restored.opened).history == live, where
+        assert list(restored.state(restored.opened).history) == live, where
     return agent, turn.stop_reason
 
 

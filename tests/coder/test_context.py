@@ -317,7 +317,7 @@ async def test_a_cancelled_summary_changes_nothing(joined: Join) -> None:
         await asyncio.wait_for(model.waiting.wait(), 300)
         await session.cancel()
         assert (await turn).stop_reason == "cancelled"
-        assert agent.looked_at.history == before
+        assert list(agent.looked_at.history) == before
         assert [each.status for each in session.transcript.compactions.values()] == ["cancelled"]
         assert (await session.prompt("still there?")).text == "Yes."
 

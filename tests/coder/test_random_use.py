@@ -121,7 +121,7 @@ async def play(join: Join, seed: int, folder: Path) -> None:
     async with join(again) as client:
         for id, history in live.items():
             await client.load_session(id)
-            assert again.state_of(id).history == history, f"seed {seed}"
+            assert list(again.state_of(id).history) == history, f"seed {seed}"
     await store.close()
 
 

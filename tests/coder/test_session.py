@@ -59,7 +59,7 @@ def state(state: CoderSession) -> dict[str, Any]:
     """Return the state that must be restored."""
     session = state.session
     return {
-        "history": state.history,
+        "history": list(state.history),
         "plan": state.plan,
         "used": state.usage.context,
         "cost": state.usage.cost,
@@ -127,7 +127,7 @@ async def test_every_kind_of_content_comes_back(joined: Join, store: SessionStor
     again = ObservableCoder(ScriptedModel(), store)
     async with joined(again) as client:
         await client.load_session(session.id)
-        assert again.state_of(session.id).history == live
+        assert list(again.state_of(session.id).history) == live
     await store.close()
 
 
@@ -177,7 +177,7 @@ async def test_a_fork_and_its_source_continue_independently(joined: Join, store:
         source = await client.new_session()
         await source.prompt("hello")
         fork = await source.fork()
-        assert agent.state_of(fork.id).history == agent.state_of(source.id).history
+        assert list(agent.state_of(fork.id).history) == list(agent.state_of(source.id).history)
         assert agent.state_of(fork.id).usage.cost == 1.0
         await fork.prompt("one way")
         await source.prompt("another")
@@ -187,7 +187,7 @@ async def test_a_fork_and_its_source_continue_independently(joined: Join, store:
     async with joined(again) as client:
         for id, history in live.items():
             await client.load_session(id)
-            assert again.state_of(id).history == history
+            assert list(again.state_of(id).history) == history
     await store.close()
 
 

@@ -121,11 +121,11 @@ class Coder(Agent):
             await state.restore(self.kept)
         await state.open(self.watch_seconds)
         for note in (*settings.notes, *policy.notes):
-            await state.tell_user(note, severity="warning")
+            await state.notices.show(note, severity="warning")
         state.models.is_fallback = is_new and self.shared.is_fallback(session.cwd)
         if state.models.is_fallback and self._notified_client is not session.client:
             self._notified_client = session.client  # once per client is enough
-            await state.tell_user(NO_MODEL, CONFIGURE_MODEL, meta={NO_MODEL_MARK: True})
+            await state.notices.show(NO_MODEL, CONFIGURE_MODEL, meta={NO_MODEL_MARK: True})
 
     async def close_session(self, session: Session) -> None:
         state = await self._close(session)
@@ -196,7 +196,7 @@ class Coder(Agent):
         for state in [each for each in self._states.values() if each.is_open]:
             with contextlib.suppress(AccordError):  # one session's broken configuration doesn't undo the login
                 if missing:
-                    await state.tell_user("No key found", missing, severity="warning")
+                    await state.notices.show("No key found", missing, severity="warning")
                 await state.models.offer_models()
 
     # -- slash commands

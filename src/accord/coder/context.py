@@ -77,7 +77,7 @@ async def build_request(state: CoderSession, model: Model, tools: Iterable[Tool[
         messages: list[Message] = [message for message in state.history if not isinstance(message, Reminder)]
         specs = [tool.spec() for tool in tools if tool.suits(model.id) and modes.offers(state.mode, tool)]
     else:
-        state.announce_mode()
+        state.history.announce_mode(state.mode)
         messages, specs = list(state.history), [tool.spec() for tool in tools if tool.suits(model.id)]
     effort = state.models.effort
     return Request(
@@ -132,7 +132,7 @@ def prune(state: CoderSession, model: Model, *, is_too_long: bool = False) -> bo
     gain = size(state.history) - size(pruned)
     if gain < room * PRUNE_GAIN:
         return False
-    state.prune(pruned)
+    state.prune_history(pruned)
     state.usage.context = max(state.usage.context - gain // 4, 0)
     return True
 
@@ -258,12 +258,12 @@ async def _stream_summary(request: Request, model: Model, state: CoderSession, t
     return "".join(text)
 
 
-def _split(history: list[Message], asked: Sequence[UserSaid]) -> tuple[list[Message], list[Message]]:
+def _split(history: Sequence[Message], asked: Sequence[UserSaid]) -> tuple[list[Message], list[Message]]:
     """Split the history into the part to summarize (empty if not worth it) and the part to keep: the user's prompts of
     this turn, and what followed."""
     wanted = {id(message) for message in asked}
     first = next((index for index, message in enumerate(history) if id(message) in wanted), len(history))
-    old, kept = history[:first], history[first:]
+    old, kept = list(history[:first]), list(history[first:])
     if size(kept) * 2 > size(history):
         # The work since the prompt fills the context, so summarize that too.
         old, kept = list(history), [message for message in kept if id(message) in wanted]
@@ -282,7 +282,9 @@ MIN_TEXT = 250
 def size(value: Any) -> int:
     """Return the approximate number of characters in messages or their parts."""
     match value:
-        case list() | tuple():
+        case str():
+            return len(value)
+        case Sequence():
             return sum(map(size, value))
         case UserSaid(content=pieces):
             return size(pieces)

@@ -119,13 +119,13 @@ class Loop:
         try:
             return await self._work()
         finally:
-            self.state.answer_open_calls(NOT_STARTED)
+            self.state.history.answer_open_calls(NOT_STARTED)
             with contextlib.suppress(ConnectionClosed):
                 await self._streamed.end()
 
     async def _work(self) -> StopReason | None:
         if not self.model.images and any(isinstance(piece, Image) for piece in self._asked[0].content):
-            await self.state.tell_user(f"{self.model.name} can't see images; it only knows that there is one")
+            await self.state.notices.show(f"{self.model.name} can't see images; it only knows that there is one")
         truncated = empty = 0
         for number in range(self._max_requests):
             self.tools = self._list_tools()
@@ -140,10 +140,10 @@ class Loop:
             truncated = truncated + 1 if ended.reason == "length" else 0
             empty = empty + 1 if _is_empty(ended) else 0
             if truncated:
-                self.state.answer_open_calls(NOT_RUN)
+                self.state.history.answer_open_calls(NOT_RUN)
                 await self._streamed.end(NOT_RUN, "failed")
                 if truncated > MAX_CONTINUED:
-                    await self.state.tell_user("The answer was truncated at the model's output limit")
+                    await self.state.notices.show("The answer was truncated at the model's output limit")
                     return "max_tokens"
                 self._remind(CONTINUE)
             elif ended.message.calls:
@@ -156,7 +156,7 @@ class Loop:
                 self._remind(EMPTY)
             else:
                 if empty:
-                    await self.state.tell_user(f"{self.model.name} returned an empty answer", severity="warning")
+                    await self.state.notices.show(f"{self.model.name} returned an empty answer", severity="warning")
                 if ended.reason == "not_understood":
                     self.turn.response_meta = {NOT_UNDERSTOOD: True}
                 return None
@@ -168,13 +168,13 @@ class Loop:
         return "max_turn_requests"
 
     def _remind(self, text: str) -> None:
-        self.state.remember(Reminder(text=text))
+        self.state.history.add(Reminder(text=text))
 
     async def _stop(self, why: str) -> None:
         """Tell the user that the turn ends here, and let the model sum up. Calls in that answer are not run.
 
         The tools stay in the request so that it extends the cached prefix."""
-        await self.state.tell_user(why.rstrip("."), severity="warning")
+        await self.state.notices.show(why.rstrip("."), severity="warning")
         if self.model.reads_data:
             return
         self._remind(self._sum_up.format(why))
@@ -189,7 +189,7 @@ class Loop:
         said = UserSaid(content=filter_supported(content))
         if said.content:
             self._asked.append(said)
-            self.state.remember(said)
+            self.state.history.add(said)
         return bool(said.content)
 
     async def _add_inserted(self) -> bool:
@@ -216,7 +216,7 @@ class Loop:
             self._cannot_compact = not await self._compact()
         except ModelError as error:
             self._cannot_compact = True
-            await self.state.tell_user("Couldn't compact the conversation", str(error), severity="warning")
+            await self.state.notices.show("Couldn't compact the conversation", str(error), severity="warning")
 
     async def _compact(self, *, is_too_long: bool = False) -> bool:
         return await context.compact(
@@ -252,7 +252,7 @@ class Loop:
                     raise to_request_error(error) from error
                 retries += 1
                 pause = choose_pause(pause, error.after)
-                await self.state.tell_user(
+                await self.state.notices.show(
                     "The model didn't answer. Retrying…", f"{error} (retry in {pause:g} s)", severity="warning"
                 )
                 await asyncio.sleep(pause)
@@ -265,11 +265,11 @@ class Loop:
         try:
             model = await self.state.models.open_fallback(id)
         except ModelError as why:
-            await self.state.tell_user("Couldn't use the fallback model", str(why), severity="warning")
+            await self.state.notices.show("Couldn't use the fallback model", str(why), severity="warning")
             return False
         if model.id == self.model.id:
             return False
-        await self.state.tell_user(
+        await self.state.notices.show(
             f"{self.model.name} is unavailable. This turn continues with {model.name}.", str(error), severity="warning"
         )
         self.model = model
@@ -334,18 +334,13 @@ class Loop:
 
         The server doesn't report it: it silently drops the beginning of a request that doesn't fit."""
         model, needed = self.model, context.prefix_size(request)
-        if (
-            not model.window_advice
-            or model.id in self.state.warned_models
-            or model.context >= needed + context.HEADROOM
-        ):
+        if not model.window_advice or model.context >= needed + context.HEADROOM:
             return
-        self.state.warned_models.add(model.id)
-        await self.state.tell_user(
+        await self.state.notices.warn_once(
             f"{model.name} has a context window of only {model.context:,} tokens",
             f"Instructions and tools already need {needed:,}, so it may forget your request. To enlarge the window, "
             f"{model.window_advice}.",
-            severity="warning",
+            about=model.id,
         )
 
     def _remember(self, answer: Answer) -> None:
@@ -363,7 +358,7 @@ class Loop:
                 call.id = self.turn.session.new_id("call")
             seen.add(call.id)
         answer.model = self.model.id
-        self.state.remember(answer)
+        self.state.history.add(answer)
 
     # -- tool calls
 
@@ -378,7 +373,7 @@ class Loop:
             if not self.model.reads_data:  # then saving it would only make the history twice as large
                 for result in results:
                     result.data = {}
-            self.state.answer_open_calls("The user cancelled this call; it may have had an effect.", results)
+            self.state.history.answer_open_calls("The user cancelled this call; it may have had an effect.", results)
         changing = {name for name, tool in self.tools.items() if tool.changes}
         polling = {name for name, tool in self.tools.items() if tool.polls}
         failures, others = self._repeated_calls.add(calls, results, changing=changing, polling=polling)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from accord.coder.files import Stamp
@@ -79,7 +80,7 @@ class SeenFiles:
         self._files.clear()
         self._refused.clear()
 
-    def may_replace(self, real: str, text: str, history: list[Message]) -> bool:
+    def may_replace(self, real: str, text: str, history: Sequence[Message]) -> bool:
         """Return whether the model may replace a file that has this text: if it has seen it, in a result or attached to
         a prompt, or if the same version was refused before."""
         version = version_of(text)
@@ -159,7 +160,7 @@ def _list(paths: list[str], cwd: str) -> str:
     return ", ".join(names) + (f" and {len(paths) - MAX_NAMED} more" if len(paths) > MAX_NAMED else "")
 
 
-def _is_attached(version: str, history: list[Message]) -> bool:
+def _is_attached(version: str, history: Sequence[Message]) -> bool:
     """Return whether the user attached a file with this version to a prompt."""
     return any(
         isinstance(piece, Resource) and piece.resource.text and version_of(piece.resource.text) == version

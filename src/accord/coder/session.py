@@ -4,32 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from accord.coder import modes
 from accord.coder.agents_md import NestedInstructions
 from accord.coder.background_commands import BackgroundCommands
 from accord.coder.commands import SlashCommands
-from accord.coder.context import omit_results, size
+from accord.coder.context import size
 from accord.coder.custom_commands import CustomCommands
 from accord.coder.files import ProjectFiles
 from accord.coder.history import (
     KIND,
     Message,
-    ModelSaid,
-    Pruned,
     Reminder,
-    Result,
-    Summary,
-    answer_all,
     filter_supported,
-    from_note,
-    repair,
     replace_surrogates,
-    to_note,
 )
 from accord.coder.model_choice import ModelChoice
+from accord.coder.notices import Notices
+from accord.coder.saved_history import SavedHistory
 from accord.coder.saved_outputs import SavedOutputs
 from accord.coder.seen_files import SeenFiles, describe_changes
 from accord.coder.session_title import SessionTitle
@@ -51,7 +45,6 @@ if TYPE_CHECKING:
     from accord.coder.shared_resources import SharedResources
     from accord.coder.subagents import Subagents
     from accord.config.settings import CoderSettings
-    from accord.model.record import Meta
     from accord.model.requests import McpServer
     from accord.policy.engine import Policy
     from accord.store.base import SessionStore
@@ -59,6 +52,7 @@ if TYPE_CHECKING:
 WATCH_SECONDS = 2.0
 MEANS_UNDO = frozenset({"undo", "undo it", "undo that", "undo this", "undo the last change", "revert that"})
 """Prompts that mean `/undo` without a language model."""
+NO_UNDO = "/undo won't work for these changes"
 EMPTY_PROMPT = "That prompt was empty. Say what should be done, or send `/help`."
 _SLASH = re.compile(r"\s*/(\S+)\s*(.*)", re.DOTALL)
 
@@ -106,7 +100,7 @@ class CoderSession:
         """Its MCP servers, if it has any."""
         self._server_configs: list[McpServer] = []
         """The configuration that `servers` was made from."""
-        self.history: list[Message] = []
+        self.history: SavedHistory = SavedHistory(session)
         """The conversation as the model sees it."""
         self.system_prompt: SystemPrompt | None = None
         """The system prompt, once a request has needed it."""
@@ -131,11 +125,8 @@ class CoderSession:
         """The newest prompt, as the client sent it."""
         self.usage: SessionUsage = SessionUsage(session)
         """The context, tokens and cost so far."""
-        self._pending_notices: list[str] = []
-        self.warned_models: set[str] = set()
-        """The models whose small context window the user knows about."""
-        self._warned_no_undo = False
-        self._warned_no_sandbox = False
+        self.notices: Notices = Notices(session)
+        """What the user should know besides the model's answers."""
         self._sandbox: Sandbox | None = None
         self.title: SessionTitle = SessionTitle(self)
         """Gives it a title after the first prompt."""
@@ -246,7 +237,7 @@ class CoderSession:
     async def _run_turn(self, turn: Turn, content: list[Content] | None) -> StopReason | None:
         from accord.coder.loop import Loop
 
-        await self._show_pending_notices()
+        await self.notices.show_pending()
         self.settings = self.shared.settings(self.session.cwd).settings.coder
         if not filter_supported(content or turn.content):
             await turn.say(EMPTY_PROMPT)
@@ -328,65 +319,36 @@ class CoderSession:
 
     # -- history
 
-    def remember(self, message: Message) -> None:
-        """Add a message to the history, and save it."""
-        self.history.append(message)
-        self.session.writer.save(PrivateData(kind=KIND, data=to_note(message)))
-
-    def answer_open_calls(self, otherwise: str, results: Iterable[Result] = ()) -> None:
-        """Give every call of the last answer a result, `otherwise` if it has none: providers require one for each."""
-        last = self.history[-1] if self.history else None
-        if isinstance(last, ModelSaid) and last.calls:
-            self.remember(answer_all(last.calls, results, otherwise))
-
     def replace_history(self, messages: list[Message]) -> None:
         """Replace the history with a summary and the messages after it."""
-        self.history = []
-        for message in messages:
-            self.remember(message)
+        self.history.replace(messages)
         self.nested_instructions.forget()
         self.seen_files.forget()
 
-    def prune(self, history: list[Message]) -> None:
-        """Replace the history with one whose older results are omitted, and save how many messages that affects."""
-        changed = [index for index, message in enumerate(history) if message is not self.history[index]]
-        self.history = history
-        self.session.writer.save(PrivateData(kind=KIND, data=to_note(Pruned(messages=changed[-1] + 1))))
+    def prune_history(self, messages: list[Message]) -> None:
+        """Replace the history with one whose older results are omitted."""
+        self.history.prune(messages)
         self.nested_instructions.forget()
-
-    def announce_mode(self) -> None:
-        """Tell the model about the mode, if it has changed since the last announcement."""
-        reminders = (message for message in reversed(self.history) if isinstance(message, Reminder))
-        announced = next((reminder.mode for reminder in reminders if reminder.mode), "")
-        if text := modes.reminder(self.mode, announced):
-            self.remember(Reminder(text=text, mode=self.mode))
 
     async def announce_file_changes(self, *, ask_client: bool) -> None:
         """Tell the model which of the files it has read or written were changed by others."""
         changes = await self.seen_files.find_changes(self.files, ask_client=ask_client)
         if text := describe_changes(changes, self.session.cwd):
-            self.remember(Reminder(text=text))
+            self.history.add(Reminder(text=text))
 
     def announce_ended_commands(self) -> None:
         """Tell the model which background commands have ended since it last read their output."""
         if text := self.background.take_ended():
-            self.remember(Reminder(text=text))
+            self.history.add(Reminder(text=text))
 
     async def restore(self, store: SessionStore) -> None:
         """Load the history, plan and usage of a saved session."""
         from accord.coder import instructions
 
-        found: list[Message] = []
         async for statement in store.history(self.session.id):
             match statement:
                 case PrivateData(kind=kind, data=data) if kind == KIND:
-                    message = from_note(data)
-                    if isinstance(message, Summary):
-                        found.clear()
-                    if isinstance(message, Pruned):
-                        found[: message.messages] = omit_results(found[: message.messages])
-                    elif message is not None:
-                        found.append(message)
+                    self.history.load(data)
                 case PrivateData(kind=instructions.KIND, data=data):
                     self.system_prompt = instructions.from_note(data)
                 case SetPlan(plan=plan):
@@ -396,9 +358,9 @@ class CoderSession:
                 case SetUsage(usage=usage):
                     self.usage.context = usage.used
                     self.usage.cost = usage.cost.amount if usage.cost is not None else self.usage.cost
-        self.history = repair(found)
+        self.history.repair()
 
-    # -- usage and notices
+    # -- usage
 
     async def record_usage(self, spent: Spent, window: int, turn: Turn) -> None:
         """Record and report the usage of a request."""
@@ -414,23 +376,6 @@ class CoderSession:
             return self.parent.is_over_budget
         limit = self.settings.max_cost
         return limit is not None and self.usage.turn_cost >= limit
-
-    async def tell_user(
-        self, title: str, description: str | None = None, *, severity: str = "info", meta: Meta | None = None
-    ) -> None:
-        """Show a notice, or a thought in a turn if the client has no notices."""
-        if self.session.client.offers.notices:
-            await self.session.notice(title, description, severity=severity, meta=meta)
-            return
-        self._pending_notices.append(f"{title}\n{description}\n" if description else f"{title}\n")
-        if self.session.turns.working is not None:
-            await self._show_pending_notices()
-
-    async def _show_pending_notices(self) -> None:
-        """Show the notices that had to wait for a turn."""
-        texts, self._pending_notices = self._pending_notices, []
-        for text in texts:
-            await self.session.think(text)
 
     # -- commands
 
@@ -463,12 +408,6 @@ class CoderSession:
         if sandbox is not None:
             await asyncio.to_thread(sandbox.close)
 
-    async def warn_no_sandbox(self, problem: str) -> None:
-        """Tell the user once that commands can't run in a sandbox, although the configuration wants it."""
-        if not self._warned_no_sandbox:
-            self._warned_no_sandbox = True
-            await self.tell_user("Commands can't run in a sandbox. You are asked instead", problem, severity="warning")
-
     # -- changes
 
     async def before_change(self, turn: Turn, *, is_recorded: bool = True) -> None:
@@ -478,15 +417,10 @@ class CoderSession:
         try:
             await self.files.checkpoint(turn, is_recorded=is_recorded)
         except (OSError, ValueError) as error:
-            await self._warn_no_undo(error)
+            await self.notices.warn_once(NO_UNDO, str(error))
 
     async def _end_checkpoint(self) -> None:
         try:
             await self.files.end_checkpoint()
         except (OSError, ValueError) as error:
-            await self._warn_no_undo(error)
-
-    async def _warn_no_undo(self, error: Exception) -> None:
-        if not self._warned_no_undo:
-            self._warned_no_undo = True
-            await self.tell_user("/undo won't work for these changes", str(error), severity="warning")
+            await self.notices.warn_once(NO_UNDO, str(error))

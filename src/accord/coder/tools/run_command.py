@@ -36,6 +36,7 @@ FIRST_OUTPUT_SECONDS = 2.0
 """How long to wait for the first output of a background command."""
 OUTPUT_BYTES = 8_000_000
 """How much output the terminal keeps: the end of it."""
+NO_SANDBOX = "Commands can't run in a sandbox. You are asked instead"
 MAX_NAMED = 10
 """How many protected files are named."""
 HEAD_CHARS = 4_000
@@ -122,7 +123,7 @@ class RunCommand(Tool[RunCommandArgs]):
         found = await sandbox.find_problem(settings) or await sandbox.prepare(args.command, ctx.prepared, settings)
         if isinstance(found, str):
             if settings.mode == "on":
-                await ctx.state.warn_no_sandbox(found)
+                await ctx.state.notices.warn_once(NO_SANDBOX, found)
             return None
         return found
 
@@ -271,14 +272,14 @@ async def _remove_protected(
             names = _list(left, state)
             notes.append(f"protected files can't be created in the sandbox, but these couldn't be renamed: {names}")
             title = "A sandboxed command created protected files that couldn't be renamed; remove them"
-            await state.tell_user(title, names, severity="error")
+            await state.notices.show(title, names, severity="error")
         if renamed:
             names = _list(renamed, state)
             notes.append(
                 f"protected files can't be created in the sandbox, so these were renamed to removed-…: {names}"
             )
             title = "Renamed protected files that a sandboxed command created"
-            await state.tell_user(title, names, severity="warning")
+            await state.notices.show(title, names, severity="warning")
     return notes
 
 
