@@ -176,3 +176,33 @@ def test_unreadable_rules_are_ignored() -> None:
 def test_globs_for_names(glob: str, yes: str, no: str) -> None:
     assert all(compile_name_glob(glob).fullmatch(name) for name in yes.split())
     assert not any(compile_name_glob(glob).fullmatch(name) for name in no.split())
+
+
+@pytest.mark.parametrize(
+    "pattern, name",
+    [
+        ("*a" * 20 + "*b", "a" * 250),
+        ("**/" * 20 + "x", "a/" * 100 + "y"),
+        ("**/a/" * 20 + "x", "a/" * 1000 + "y"),
+        ("*{a,aa}" * 7 + "*b", "a" * 250),
+        ("/*a*a*a/" * 10 + "b", ("a" * 100 + "/") * 20),
+    ],
+)
+def test_hostile_patterns_take_linear_time(pattern: str, name: str) -> None:
+    """Backtracking would take longer than the test's timeout, and holds up all threads."""
+    assert compile_name_glob(pattern).fullmatch(name) is None
+    assert not parse("/p", pattern).check(f"/p/{name}", False)
+
+
+@pytest.mark.parametrize(
+    "glob, yes, no",
+    [
+        ("*ab*ab", "abab xabyab", "abxa ab"),
+        ("*{ab,a}*b", "ab aab abb", "a ba"),
+        ("**/a/**/a/b", "a/a/b x/a/y/a/a/b", "a/b x/a/b a/a/c/b"),
+        ("{a,b{c,d}}*", "a bc bdx", "b c"),
+        ("\\{a,b}", "{a,b}", "a b"),
+    ],
+)
+def test_a_star_that_could_end_in_several_places_finds_each_match(glob: str, yes: str, no: str) -> None:
+    test_globs_for_names(glob, yes, no)
