@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,33 @@ def test_what_is_executed_because_of_its_place_is_asked_about(tmp_path: Path, mo
     monkeypatch.setenv("PATH", "")
     (tmp_path / ".git" / "config").write_bytes(b"\xff\0path = \0x\n[a]hookspath=\n")
     Policy(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        "[core] hooksPath = build hooks",
+        '[core]\n\thooksPath = "build hooks" ; ours',
+        "[core]\n\thooksPath = build\\\n hooks",
+        '[core]\n\thooksPath = bu"ild ho"oks # ours',
+        "[CORE]HooksPath=build hooks",
+    ],
+)
+def test_a_hooks_directory_is_found_however_git_lets_it_be_written(tmp_path: Path, config: str) -> None:
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    with (tmp_path / ".git" / "config").open("a") as file:
+        file.write(config)
+    named = subprocess.run(["git", "-C", str(tmp_path), "config", "core.hooksPath"], capture_output=True, text=True)
+    assert named.stdout == "build hooks\n"
+    own = Policy(tmp_path, flags=rules("allow all"))
+    assert own.decide(write(str(tmp_path / "build hooks" / "pre-commit"))).by == "protection"
+
+
+def test_a_hostile_git_configuration_takes_linear_time(tmp_path: Path) -> None:
+    """Empty lines would take hours, and opening a session would wait for them."""
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "config").write_text("\n" * 999_000)
+    assert Policy(tmp_path, flags=rules("allow all")).decide(write(str(tmp_path / "a"))).effect == "allow"
 
 
 def test_work_trees_share_the_hooks_of_their_repository(tmp_path: Path) -> None:

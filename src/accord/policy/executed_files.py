@@ -9,7 +9,10 @@ import os
 import re
 from collections.abc import Iterator
 
-_GIT_PATH = re.compile(r"^\s*(hookspath|path)\s*=\s*\"?([^\"\n#;]+)", re.IGNORECASE | re.MULTILINE)
+_GIT_PATH = re.compile(r"^[ \t]*(?:\[[^\]\n]*\][ \t]*)?(hookspath|path)[ \t]*=[ \t]*(.*)", re.IGNORECASE | re.MULTILINE)
+"""A variable, perhaps on the line of its section. Not `\\s`: a file of empty lines would take quadratic time."""
+_GIT_VALUE = re.compile(r'"((?:[^"\\]|\\.)*)"?|([^"#;\\]|\\.)')
+"""The pieces of a value: a part in quotes, or a character."""
 MAX_CONFIG_CHARS = 1_000_000
 
 
@@ -49,10 +52,21 @@ def _git_files(directory: str) -> Iterator[str]:
     yield os.path.join(common, "hooks")
     own = (os.path.join(common, "config"), os.path.join(git, "config.worktree"))
     for config in (*own, *_user_configs()):
-        for key, value in _GIT_PATH.findall(_read(config)):
+        for key, text in _GIT_PATH.findall(_read(config).replace("\\\n", "")):
             # Hooks are relative to the work tree, included files to the file that names them.
             base = top if key.casefold() == "hookspath" else os.path.dirname(config)
-            yield os.path.join(base, os.path.expanduser(value.strip()))
+            if value := _read_value(text):
+                yield os.path.join(base, os.path.expanduser(value))
+
+
+def _read_value(text: str) -> str:
+    """Return the value of a variable in Git's configuration: parts of it may be in quotes, and a comment may follow."""
+    value = ""
+    at = 0
+    while (match := _GIT_VALUE.match(text, at)) is not None:
+        value += match[1] if match[1] is not None else match[2]
+        at = match.end()
+    return re.sub(r"\\(.)", r"\1", value).strip()
 
 
 def _user_configs() -> tuple[str, str]:
