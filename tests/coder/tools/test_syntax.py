@@ -56,6 +56,14 @@ def test_text_that_exhausts_a_parser_is_not_a_problem(path: str) -> None:
     assert find_problem(path, "(" + " " * MAX_CHARACTERS) is None
 
 
+@pytest.mark.parametrize(
+    "path, text", [("a.toml", "a." * 140_000 + "b = 1"), ("a.yaml", "[" * 290_000), ("a.yaml", "{[" * 140_000)]
+)
+def test_text_that_takes_a_parser_quadratic_time_is_not_checked(path: str, text: str) -> None:
+    """The YAML parser holds up all threads meanwhile."""
+    assert find_problem(path, text) is None
+
+
 def test_only_new_problems_are_reported() -> None:
     old = "print 'a'\n"
     assert find_new_problem("a.py", old, "# new\n" + old) is None

@@ -20,6 +20,11 @@ MAX_CHARACTERS = 300_000
 
 MAX_SLOW_CHARACTERS = 50_000
 """The same for YAML where its fast parser isn't installed."""
+MAX_TOML_LINE = 10_000
+"""TOML with longer lines isn't checked: the time for a key is quadratic in its dots."""
+MAX_YAML_DEPTH = 200
+"""YAML with deeper brackets isn't checked: its parser takes quadratic time for them."""
+_BRACKET = re.compile(r"[\[{]|([\]}])")
 _TEMPLATE = re.compile(r"\{\{|\{%")
 """Marks of templates, which only become YAML when they are rendered."""
 _COMMENT = re.compile(r"^\s*(//|/\*)", re.MULTILINE)
@@ -82,6 +87,8 @@ def _check_json(text: str) -> Problem | None:
 
 
 def _check_toml(text: str) -> Problem | None:
+    if max(map(len, text.split("\n"))) > MAX_TOML_LINE:
+        return None
     try:
         tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -98,7 +105,7 @@ def _check_yaml(text: str) -> Problem | None:
     except ImportError:
         return None
     is_fast = yaml.__with_libyaml__
-    if _TEMPLATE.search(text) or (not is_fast and len(text) > MAX_SLOW_CHARACTERS):
+    if _TEMPLATE.search(text) or (not is_fast and len(text) > MAX_SLOW_CHARACTERS) or _is_deep(text):
         return None
     try:
         # Events aren't expanded: a file whose aliases multiply costs no more than its length.
@@ -110,6 +117,16 @@ def _check_yaml(text: str) -> Problem | None:
     except yaml.YAMLError as error:
         return Problem(None, str(error).partition("\n")[0], "YAML")
     return None
+
+
+def _is_deep(text: str) -> bool:
+    """Return whether brackets are nested too deeply, those in strings and comments included."""
+    depth = 0
+    for match in _BRACKET.finditer(text):
+        depth = max(depth - 1, 0) if match[1] else depth + 1
+        if depth > MAX_YAML_DEPTH:
+            return True
+    return False
 
 
 _CHECKS: dict[str, Callable[[str], Problem | None]] = {
