@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -155,6 +156,15 @@ def test_unreadable_rules_are_ignored() -> None:
     rules = parse("/p", "\n#\n!\n/\n[z-a]\n\ufeff")
     assert rules.check("/p/anything", False) is None
     assert rules.check("/elsewhere/x", False) is None
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs FIFOs")
+def test_a_fifo_in_place_of_rules_holds_up_nobody(tmp_path: Path) -> None:
+    (tmp_path / ".git" / "info").mkdir(parents=True)
+    (tmp_path / "sub").mkdir()
+    os.mkfifo(tmp_path / ".gitignore")
+    os.mkfifo(tmp_path / ".git" / "info" / "exclude")
+    assert not rules_above(str(tmp_path / "sub")).rules.ignores(str(tmp_path / "sub" / "a"), False)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from typing import NamedTuple
 
 from accord.workspace.globs import translate
@@ -140,8 +141,15 @@ def rules_above(root: str) -> OuterRules:
 
 
 def _read(path: str) -> str:
+    """Read a file; empty if it isn't one. A FIFO must not hold up the reader, not even while it is opened."""
     try:
-        with open(path, "rb") as file:
-            return file.read(MAX_FILE_BYTES).decode(errors="replace")
+        with open(path, "rb", opener=_open) as file:
+            if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return file.read(MAX_FILE_BYTES).decode(errors="replace")
     except OSError:
-        return ""
+        pass
+    return ""
+
+
+def _open(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))

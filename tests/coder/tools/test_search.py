@@ -355,3 +355,17 @@ def put_behind_a_link(folder: Path, real: Path) -> None:
 
 async def _stop_reason(turn: Any) -> Any:
     return (await turn).stop_reason
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="needs /dev/zero")
+@pytest.mark.parametrize("rules", [".gitignore", ".git/info/exclude"])
+async def test_endless_ignore_rules_cost_neither_memory_nor_the_result(
+    harness: Harness, engine: str, monkeypatch: pytest.MonkeyPatch, rules: str
+) -> None:
+    """A repository can contain such a link. Ripgrep reads all of it, a gigabyte per second."""
+    monkeypatch.setattr(program, "MAX_MEMORY_KIB", 100_000)
+    async with harness() as tools:
+        tools.write(rules, "").unlink()
+        (tools.project / rules).symlink_to("/dev/zero")
+        tools.write("a.txt", "apple\n")
+        assert await tools.call("search", pattern="apple") == "1 line in 1 file:\na.txt\n  1: apple"

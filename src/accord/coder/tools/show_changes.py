@@ -206,7 +206,9 @@ class Git:
         environment["GIT_CONFIG_COUNT"] = str(len(self._settings))
         for index, (name, value) in enumerate(self._settings.items()):
             environment |= {f"GIT_CONFIG_KEY_{index}": name, f"GIT_CONFIG_VALUE_{index}": value}
-        done = await run_program(argv, take, cwd=self._directory, env=environment, seconds=TIMEOUT_SECONDS)
+        done = await run_program(
+            argv, take, cwd=self._directory, env=environment, seconds=TIMEOUT_SECONDS, is_limited=True
+        )
         if done.timed_out:
             raise ToolError(f"git {words[0]} took longer than {TIMEOUT_SECONDS:g} s and was stopped")
         if done.status not in (0, None, 1 if fails else 0):

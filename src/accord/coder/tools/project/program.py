@@ -14,6 +14,7 @@ from accord.process.stderr import Drain
 
 MAX_LINE_BYTES = 64_000_000
 """The longest line. A program that prints a longer one is stopped."""
+MAX_MEMORY_KIB = 1024 * 1024
 GRACE_SECONDS = 0.2
 """How long a program that is no longer needed may take to exit."""
 
@@ -22,7 +23,7 @@ class ProgramResult(NamedTuple):
     """The exit status and errors of a program."""
 
     status: int | None
-    """The exit status; None if it was stopped early or timed out."""
+    """The exit status, negative for a signal; None if it was stopped early or timed out."""
     stderr: str
     """The end of its standard error."""
     timed_out: bool
@@ -42,12 +43,16 @@ async def run_program(
     env: Mapping[str, str] | None = None,
     seconds: float,
     stdin: int = DEVNULL,
+    is_limited: bool = False,
 ) -> ProgramResult:
-    """Run a program and pass each line it prints to `take`, until that returns False. `stdin` is an open file."""
+    """Run a program and pass each line it prints to `take`, until that returns False. `stdin` is an open file.
+
+    `is_limited` limits its memory, for programs that read whole files of the project: one may be a link to
+    `/dev/zero`."""
     environment = {**(os.environ if env is None else env)}
     environment["PATH"] = search_path(environment)
     try:
-        child = await Child.start(argv, cwd=cwd, env=environment, stdin=stdin)
+        child = await Child.start(_limit_memory(argv) if is_limited else argv, cwd=cwd, env=environment, stdin=stdin)
     except LaunchError as error:
         raise ToolError(str(error)) from None
     fd, child.stdout = child.stdout, None
@@ -67,6 +72,13 @@ async def run_program(
         drain.close()
         await child.stop(stdin_grace=0.0, term_grace=GRACE_SECONDS)
     return ProgramResult(status, child.stderr_tail(), timed_out)
+
+
+def _limit_memory(argv: Sequence[str]) -> Sequence[str]:
+    """Return a command line that limits memory. The limit is for data, which leaves out mapped files: Git's packs."""
+    if os.name != "posix":
+        return argv
+    return ["/bin/sh", "-c", f'ulimit -d {MAX_MEMORY_KIB} 2>/dev/null; exec "$0" "$@"', *argv]
 
 
 class _Lines:

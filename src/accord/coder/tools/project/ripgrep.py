@@ -96,11 +96,13 @@ async def search(ctx: ToolContext, where: Found, query: Query) -> Hits:
     output = _SearchOutput(where, query)
     if program is not None and around.agrees_with_ripgrep:
         argv = [program, *_options(query, around.in_repository), "--", _below(where) or "."]
-        done = await run_program(argv, output.take, cwd=where.root_real, seconds=TIMEOUT_SECONDS)
+        done = await run_program(argv, output.take, cwd=where.root_real, seconds=TIMEOUT_SECONDS, is_limited=True)
     else:
         done = None
     if done is None or _problem_of(done):
-        # Ripgrep's own engine has no look-around and no back references; Python's has.
+        # Ripgrep's own engine has no look-around and no back references; Python's has. And ripgrep reads ignore files
+        # without a limit: it runs out of memory if one is a link to /dev/zero.
+        output = _SearchOutput(where, query)
         argv, cwd, env = _scanner(where, query, ctx.session.roots)
         done = await run_program(argv, output.take, cwd=cwd, env=env, seconds=TIMEOUT_SECONDS)
     if problem := _problem_of(done):
@@ -118,8 +120,10 @@ def _problem_of(done: ProgramResult) -> str:
     """Explain why a search couldn't start; empty if it could.
 
     Files that can't be read also cause status 2, but no message."""
-    if done.status is None or done.status <= 1:
+    if done.status is None or 0 <= done.status <= 1:
         return ""
+    if done.status < 0:
+        return "the search ran out of memory or was killed"
     words = done.stderr.strip()
     if not words and done.status == 2:
         return ""
