@@ -19,6 +19,10 @@ async def plans(turn: Turn) -> None:
     await turn.say("planned")
 
 
+async def asks(turn: Turn) -> None:
+    await turn.permit("Dig a hole", kind="execute", command="dig")
+
+
 async def test_the_top_line_names_agent_and_directory_and_shrinks(opened: Opened) -> None:
     async with opened(ScriptedAgent(), size=(100, 24)) as chat:
         git = chat.app.host.cwd / ".git"
@@ -59,6 +63,25 @@ async def test_the_keys_at_the_bottom_follow_the_focus(opened: Opened) -> None:
         await chat.until("hello")
         await chat.press("tab")
         await chat.until("↑↓ select · enter open")
+
+
+async def test_the_keys_at_the_bottom_follow_a_focus_that_no_key_moved(opened: Opened) -> None:
+    async with opened(ScriptedAgent(["hello"]), size=(100, 24)) as chat:
+        await chat.send("go")
+        await chat.until("hello")
+        await chat.until("/ commands · @ files")
+        chat.tab.transcript_view.focus()
+        await chat.until("↑↓ select · enter open")
+
+
+async def test_a_permission_request_names_the_key_that_lists_the_keys(opened: Opened) -> None:
+    """A question mark is no answer, so it does nothing there."""
+    async with opened(ScriptedAgent([asks]), size=(100, 24)) as chat:
+        await chat.send("go")
+        await chat.until("Permission needed")
+        await chat.until(lambda: chat.lines[-1].strip() == "f1 keys")
+        await chat.press("f1")
+        await chat.until("Most used")
 
 
 async def test_a_plan_stays_visible_in_every_width(opened: Opened) -> None:

@@ -26,6 +26,8 @@ class UserAction(NamedTuple):
 class ActionPanel(Widget, can_focus=True):
     """Shows the problem and the numbered actions."""
 
+    focus_keys: ClassVar[tuple[str, ...]] = ("f1 keys",)  # its own are on its border
+
     DEFAULT_CSS: ClassVar[str] = """
     ActionPanel {
         height: auto; border: round $warning 60%; padding: 0 1; background: $background;
@@ -48,16 +50,17 @@ class ActionPanel(Widget, can_focus=True):
         self._cursor = 0
 
     def on_mount(self) -> None:
-        self._say_keys()
+        self._say_keys(self.has_focus)
 
     def on_focus(self) -> None:
-        self._say_keys()
+        self._say_keys(True)
 
     def on_blur(self) -> None:
-        self._say_keys()
+        self._say_keys(False)
 
-    def _say_keys(self) -> None:
-        hints = ("number or ↑ ↓ enter choose · esc close", "number · esc") if self.has_focus else ("tab choose",)
+    def _say_keys(self, is_mine: bool) -> None:
+        """Show the keys; `has_focus` changes only after the events."""
+        hints = ("number or ↑ ↓ enter choose · esc close", "number · esc") if is_mine else ("tab choose",)
         self.border_subtitle = first_fitting(hints, self.app.size.width - 6)
         self.refresh()
 

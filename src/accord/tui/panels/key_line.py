@@ -47,6 +47,9 @@ class KeyLine(Widget):
         self._status = status
         self._shown: list[str] = []
 
+    def on_mount(self) -> None:
+        self.watch(self.screen, "focused", self.update, init=False)
+
     def update(self) -> None:
         """Draw again if the keys changed."""
         if self.display and self.list_keys() != self._shown:
@@ -61,13 +64,13 @@ class KeyLine(Widget):
         if isinstance(focused, HasFocusKeys):
             keys = focused.focus_keys
         elif state == "waiting":
-            keys = _WAITING
+            keys = (*_WAITING, HELP)
         elif state in ("running", "starting", "opening"):
-            keys = _RUNNING
+            keys = (*_RUNNING, HELP)
         else:
-            keys = self._list_failed() if state == "gone" else _IDLE
+            keys = (*(self._list_failed() if state == "gone" else _IDLE), HELP)
         have = {each.partition(" ")[0] for each in urgent}
-        return [*urgent, *(each for each in keys if each.partition(" ")[0] not in have), HELP]
+        return [*urgent, *(each for each in keys if each.partition(" ")[0] not in have)]
 
     def _list_failed(self) -> tuple[str, ...]:
         return _GONE[:-1] if self._status.controller.process.is_misconfigured else _GONE

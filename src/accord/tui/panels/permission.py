@@ -40,7 +40,7 @@ _KEYS = ("escape", "enter", *_MOVES)
 class PermissionPanel(AskingPanel):
     """Shows one permission request at a time; others are queued."""
 
-    focus_keys: ClassVar[tuple[str, ...]] = ()  # they are on its border
+    focus_keys: ClassVar[tuple[str, ...]] = ("f1 keys",)  # its own are on its border
 
     DEFAULT_CSS: ClassVar[str] = """
     PermissionPanel {

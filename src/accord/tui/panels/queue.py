@@ -25,7 +25,7 @@ _CHOOSING = "↑↓ · enter edit · del remove · esc"
 class QueuePanel(Widget, can_focus=True):
     """One line per queued prompt."""
 
-    focus_keys: ClassVar[tuple[str, ...]] = ("↑↓ select", "enter edit", "delete remove", "esc prompt")
+    focus_keys: ClassVar[tuple[str, ...]] = ("↑↓ select", "enter edit", "delete remove", "esc prompt", "f1 keys")
 
     DEFAULT_CSS: ClassVar[str] = """
     QueuePanel { height: auto; max-height: 7; border: round $line; padding: 0 1; background: $background; }

@@ -15,7 +15,7 @@ BETWEEN = " · "
 
 @runtime_checkable
 class HasFocusKeys(Protocol):
-    """A widget whose keys the key line shows while the widget has the focus."""
+    """A widget whose keys the key line shows while the widget has the focus; the last one lists all keys."""
 
     focus_keys: ClassVar[tuple[str, ...]]
 

@@ -44,7 +44,7 @@ class TranscriptView(Widget, can_focus=True):
     TranscriptView { height: 1fr; width: 1fr; background: $background; color: $foreground; }
     """
 
-    focus_keys: ClassVar[tuple[str, ...]] = ("↑↓ select", "enter open", "y copy", "e editor", "tab prompt")
+    focus_keys: ClassVar[tuple[str, ...]] = ("↑↓ select", "enter open", "y copy", "e editor", "tab prompt", "? keys")
     ALLOW_SELECT: ClassVar[bool] = False  # Textual's own text selection; see mouse_selection.py
     FOCUS_ON_CLICK: ClassVar[bool] = False  # after a click, the user continues typing in the prompt
 
