@@ -5,6 +5,7 @@ from __future__ import annotations
 from support.tui_driver import Chat, Opened, collect_notifications
 
 from accord.agent.turn import Turn
+from accord.model.session import Choice, Option
 from accord.testing import ScriptedAgent
 
 
@@ -16,14 +17,28 @@ async def test_the_side_panel_appears_once_it_has_something_to_show(opened: Open
     async def counts(turn: Turn) -> None:
         await turn.usage(150_000, 200_000, cost=0)
 
-    async with opened(ScriptedAgent(["Nothing to tell."], [counts])) as chat:
+    async def plans(turn: Turn) -> None:
+        await turn.plan(["Look around"])
+
+    async with opened(ScriptedAgent([counts], [plans])) as chat:
         await chat.send("go")
-        await chat.until("Nothing to tell.")
+        await chat.until("75% of context")  # on the status line: that alone is no reason to take room
         assert not is_there(chat) and "untitled" not in chat.text
         await chat.send("go")
+        await chat.until("○ Look around")
         await chat.until("150,000 of 200,000 tokens")
-        await chat.until(lambda: is_there(chat))
-        assert "USD" not in chat.text
+        assert is_there(chat) and "USD" not in chat.text
+
+
+async def test_options_alone_leave_the_room_to_the_transcript(opened: Opened) -> None:
+    class Choosy(ScriptedAgent):
+        options = (Option(id="effort", name="Effort", value="low", choices=[Choice(value="low", name="Low")]),)
+
+    async with opened(Choosy(["Hello."])) as chat:
+        await chat.send("go")
+        await chat.until("Hello.")
+        await chat.until("● ready")
+        assert not is_there(chat)
 
 
 async def test_f2_explains_itself_if_its_effect_is_not_visible(opened: Opened) -> None:

@@ -60,14 +60,14 @@ class SidePanel(Widget):
 
     @property
     def has_something(self) -> bool:
-        """Whether there is more to show than the session itself."""
+        """Whether there is something that only this panel shows. The status line has room for context and cost, and
+        options don't change by themselves: for these alone, the transcript would lose a quarter of its width."""
         controller, session = self.controller, self.controller.session
         if session is None:
             return False
-        about, usage = session.transcript, session.transcript.usage
-        is_known = usage is not None and (meter.format_tokens(usage) or meter.format_cost(usage.cost, 12))
+        about = session.transcript
         going = controller.activity.background or controller.activity.subagents
-        told = about.plans, is_known, self._listed_options, going, self._servers, controller.unknown_updates
+        told = about.plans, going, self._servers, controller.unknown_updates
         return controller.parent is not None or any(told) or bool(self._changed.update(about))
 
     @property
