@@ -13,6 +13,7 @@ from accord.config.settings import Loaded, Settings
 from accord.model.session import Tokens
 from accord.status.attention_list import AttentionList
 from accord.status.spending_log import SpendingLog
+from accord.testing import ScriptedAgent
 from accord.tui.screens.picker import Picked, Picker
 
 
@@ -70,8 +71,24 @@ async def test_without_a_budget_nothing_is_asked(opened: Opened) -> None:
         await chat.ready()
         await chat.send("work")
         await chat.until("spent 1")
-        chat.app.budgets.check()
+        chat.app.budgets.check(chat.tab)
         assert chat.app.budgets.find_question(chat.tab) is None
+
+
+async def test_a_cost_reported_while_another_is_compared_is_counted(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def reports(turn: Turn) -> None:
+        for cost in (0.25, 0.5, 1.0):
+            await turn.usage(10, 100, cost=cost)
+        await asyncio.Event().wait()
+
+    async with opened(ScriptedAgent([reports])) as chat:
+        limit(chat, monkeypatch)
+        await chat.ready()
+        await chat.send("work")
+        await chat.until("The budget of $1 per turn is reached ($1.00)")
+        chat.app.screen.dismiss(Picked("no"))
 
 
 class Thirsty(Agent):

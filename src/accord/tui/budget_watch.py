@@ -1,7 +1,7 @@
 """Budgets in the terminal client: when one is reached, the agent is stopped and the user decides whether it continues.
 
-An agent can't be paused, so it is cancelled. Costs are compared every half second, because agents report them at
-irregular intervals anyway."""
+An agent can't be paused, so it is cancelled. Costs are compared when the agent reports them, and at the beginning and
+end of each turn."""
 
 from __future__ import annotations
 
@@ -43,28 +43,27 @@ class BudgetWatch:
         """Return the question about a tab's budget that waits for the user."""
         return self._questions.get(tab)
 
-    def check(self) -> None:
-        """Count the tokens and costs since the last check, and stop agents that have reached a budget."""
-        for tab in self._app.tabs:
-            session = tab.controller.session
-            if session is None or session.closed or session.parent is not None or tab in self._busy:
-                continue
-            meter = self._sessions.get(session)
-            usage = session.transcript.usage
-            if meter is None:
-                meter = self._sessions[session] = SessionMeter(is_new=tab.controller.opener.is_new)
-            more = self._add_tokens(tab.controller.turns, meter)
-            began = tab.controller.turns.turn_began
-            is_new_turn = self._turns.get(session) != began
-            if is_new_turn:
-                self._turns[session] = began
-                meter.start_turn()
-            cost = usage.cost if usage is not None else None
-            if cost is not None:
-                more = Spent(more.tokens, meter.add_cost(cost.amount, cost.currency).cost)
-            if more != Spent() or (is_new_turn and session.busy):
-                self._busy.add(tab)
-                run_in_background(self._app, self._compare(tab, meter, more))
+    def check(self, tab: Tab) -> None:
+        """Count a tab's tokens and costs since the last check, and stop its agent if it has reached a budget."""
+        session = tab.controller.session
+        if session is None or session.closed or session.parent is not None or tab in self._busy:
+            return
+        meter = self._sessions.get(session)
+        usage = session.transcript.usage
+        if meter is None:
+            meter = self._sessions[session] = SessionMeter(is_new=tab.controller.opener.is_new)
+        more = self._add_tokens(tab.controller.turns, meter)
+        began = tab.controller.turns.turn_began
+        is_new_turn = self._turns.get(session) != began
+        if is_new_turn:
+            self._turns[session] = began
+            meter.start_turn()
+        cost = usage.cost if usage is not None else None
+        if cost is not None:
+            more = Spent(more.tokens, meter.add_cost(cost.amount, cost.currency).cost)
+        if more != Spent() or (is_new_turn and session.busy):
+            self._busy.add(tab)
+            run_in_background(self._app, self._compare(tab, meter, more))
 
     def _add_tokens(self, turns: Turns, meter: SessionMeter) -> Spent:
         """Count the tokens of the turns that have ended since the last check."""
@@ -84,6 +83,7 @@ class BudgetWatch:
                 await self._stop_and_ask(tab, meter, exceeded)
         finally:
             self._busy.discard(tab)
+        self.check(tab)  # for what was reported meanwhile
 
     async def _stop_and_ask(self, tab: Tab, meter: BudgetMeter, exceeded: Exceeded) -> None:
         tab.controller.turns.hold()

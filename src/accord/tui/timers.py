@@ -1,4 +1,4 @@
-"""Timers of the client: drafts, window title, published sessions and budgets."""
+"""Timers of the client: drafts, window title and published sessions."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ if TYPE_CHECKING:
 
 DRAFT_SECONDS = 1.0
 """How often drafts are saved."""
-BUDGET_SECONDS = 0.5
-"""How often the costs that agents report are compared with the budgets."""
 STATUS_SECONDS = 0.5
 """How often the state of the sessions is published, if it has changed."""
 TITLE_SECONDS = 0.5
@@ -22,4 +20,3 @@ def start_timers(app: AccordApp) -> None:
     app.set_interval(DRAFT_SECONDS, app.saved.update_drafts)
     app.set_interval(TITLE_SECONDS, app.update_title)
     app.set_interval(STATUS_SECONDS, app.overview.publish)
-    app.set_interval(BUDGET_SECONDS, app.budgets.check)

@@ -29,6 +29,8 @@ class SessionContext:
         self.on_change = on_change
         self.changed: set[Key] = set()
         """Transcript items that changed since the last frame."""
+        self.on_usage: Callable[[], None] = lambda: None
+        """Called when the agent may have used more: with each report, and when a turn begins or ends."""
         self.timing: Timing = Timing()
         self._tasks: set[asyncio.Task[Any]] = set()
 

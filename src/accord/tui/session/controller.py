@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from accord.model.session import Compaction, Subagent
+from accord.model.session import Compaction, Subagent, Usage
 from accord.model.tool import ToolCall
 from accord.transcript import events
 from accord.transcript.unfinished_calls import UnfinishedCalls
@@ -274,6 +274,8 @@ class SessionController:
                 self.activity.mark_printed(event.terminal.id)
             case events.Disconnected():
                 self.is_disconnected = True
+            case Usage():
+                self.context.on_usage()
             case events.Resumed():
                 self.is_disconnected = False
                 self.say("info", "Reconnected", f"The connection was down for {event.seconds:.1f} s. Nothing was lost.")

@@ -150,6 +150,7 @@ class Turns:
         if not was_busy:
             self.turn_began = time.monotonic()
             self.is_cancelling = False
+        self._context.on_usage()
         self._running.append(prompt)
         self._context.run(self._wait(prompt, turn))
         self._context.on_change()
@@ -209,6 +210,7 @@ class Turns:
             if prompt in self.queue.sent:
                 self.queue.give_back(prompt)
         else:
+        self._context.on_usage()
             self._end(prompt, turn)
         self._running = [each for each in self._running if each is not prompt]
         self.tokens_used += turn.tokens.total if turn.tokens is not None else 0

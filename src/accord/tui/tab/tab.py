@@ -153,6 +153,7 @@ class Tab(Vertical):
 
     def _make_controller(self, process: AgentProcess) -> SessionController:
         controller = SessionController(process, self.schedule_draw)
+        controller.context.on_usage = lambda: self.app.budgets.check(self)
         controller.turns.on_turn_end = self._on_turn_end
         controller.turns.on_login_problem = lambda problem: self.action_view.offer(problem)
         controller.on_lost = lambda: self.restart(self.controller.process, self.controller.id, is_known=False)
