@@ -64,3 +64,22 @@ async def test_a_letter_answers_a_confirmation(opened: Opened, key: str, answer:
         await chat.until("Yes, go on")
         await chat.press(key)
         await chat.until(lambda: answers == [answer])
+
+
+async def test_a_confirmation_has_one_frame(opened: Opened) -> None:
+    """The list of a picker without a search field had the focus, and with it a border inside the box."""
+    async with opened(ScriptedAgent()) as chat:
+        chat.app.push_screen(Picker("Save it?", [Row("file", "In a file"), Row("no", "Not at all")], placeholder=""))
+        await chat.until("In a file")
+        assert chat.app.screen.query_one("Picker OptionList").size.height == 2
+        assert not any(each in chat.text for each in "▊▎▔▁")
+
+
+async def test_truncated_rows_follow_the_width_of_the_window(opened: Opened) -> None:
+    about = "Search, load, resume, fork, rename, delete and export sessions"
+    async with opened(ScriptedAgent(), size=(120, 24)) as chat:
+        chat.app.push_screen(Picker("Commands", [Row("a", "Sessions", about), Row("b", "Theme")]))
+        await chat.until(about)
+        await chat.pilot.resize_terminal(80, 24)
+        await chat.until(lambda: any("❯ Sessions" in line and "…" in line for line in chat.lines))
+        await chat.until(lambda: any(about in line and "Sessions" not in line for line in chat.lines))

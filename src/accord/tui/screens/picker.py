@@ -93,8 +93,10 @@ class Picker(Modal["Picked | None"]):
         chosen: str | None = None,
         placeholder: str = "type to search",
         on_highlight: Callable[[str], None] | None = None,
+        text: str = "",
     ) -> None:
-        """`keys` are further keys and what they do with the selected row; `typed` turns the search text into rows."""
+        """`keys` are further keys and what they do with the selected row; `typed` turns the search text into rows;
+        `text` is searched for from the beginning."""
         super().__init__()
         self._title = title
         self._rows = list(rows)
@@ -110,7 +112,7 @@ class Picker(Modal["Picked | None"]):
         self._label_width, self._key_width = _measure(rows)
         self._shown: list[Row | None] = []
         """The rows in the list; None for a heading or a note."""
-        self._wanted = ""
+        self._wanted = text
         self._is_moved = False
 
     def compose(self) -> ComposeResult:
@@ -118,15 +120,19 @@ class Picker(Modal["Picked | None"]):
             box.border_title = make_label(self._title)
             if self._about:
                 yield Static(Text(sanitize(self._about)), classes="about")
-            field = Field(placeholder=self._placeholder, compact=True, classes="" if self._can_search else "-hidden")
+            classes = "" if self._can_search else "-hidden"
+            field = Field(self._wanted, placeholder=self._placeholder, compact=True, classes=classes)
             field.can_focus = self._can_search  # without the focus, letters come to the screen
             yield field
-            yield Rows()
+            rows = Rows()
+            rows.can_focus = False  # before it is mounted: the screen gives the focus to the first that can have it
+            yield rows
             yield Static(classes="whole")
             yield Hints(*self._hint_parts)
 
     def on_resize(self) -> None:
         self._fit()
+        self._fill(self._wanted)  # the rows are rendered for a width, and others may be truncated now
 
     def _fit(self) -> None:
         """Give the list the remaining room, so that the hints below it are always visible. If rows are
@@ -191,11 +197,10 @@ class Picker(Modal["Picked | None"]):
         return self._is_moved or bool(self._wanted)
 
     def on_mount(self) -> None:
-        self.query_one(OptionList).can_focus = False
         if self._can_search:
             self.query_one(Input).focus()
         self._fit()  # before the first frame, or the box would be seen at its greatest width for a moment
-        self._fill("")
+        self._fill(self._wanted)
 
     def set_rows(self, rows: Sequence[Row]) -> None:
         """Replace the rows, for lists that load bit by bit."""
