@@ -42,6 +42,10 @@ async def repeats(turn: Turn) -> None:
     await turn.say(f"heard: {turn.text}")
 
 
+async def plans(turn: Turn) -> None:
+    await turn.plan(["Choose well"])
+
+
 def test_models_are_grouped_by_the_provider_in_their_ids() -> None:
     assert [(row.group, row.id) for row in list_values(MODELS)] == [
         ("sun", "sun:big"),
@@ -81,7 +85,8 @@ async def test_settings_of_the_model_are_listed_next_to_the_model(opened: Opened
             Option(id="speed", name="Speed", value=True, category="model_config"),
         )
 
-    async with opened(Settings([repeats]), size=(120, 30)) as chat:
+    async with opened(Settings([plans]), size=(120, 30)) as chat:
+        await chat.send("go")  # options alone don't open the panel
         await chat.until("Context: off")
         panel = [line.partition(":")[0].split()[-1] for line in chat.lines if ": o" in line]
         assert panel == ["Context", "Speed", "Style"], "the model itself is in the header"
@@ -117,6 +122,15 @@ async def test_a_model_that_the_agent_refuses_is_reported_in_its_words(opened: O
     async with opened(Chooser([repeats])) as chat:
         await chat.send("/model star:9")
         await chat.until(lambda: chat.is_notified("no provider has star:9"))
+        assert not chat.is_notified("session/"), "the protocol's words are in the log"
+
+
+async def test_a_typed_model_without_a_provider_is_looked_up_in_the_picker(opened: Opened) -> None:
+    async with opened(Chooser([repeats]), size=(90, 30)) as chat:
+        await chat.send("/model new-1")
+        await chat.until("sun:new-1")
+        await chat.press("down", "enter")
+        await chat.until(lambda: chat.is_notified("Model: The moon:new-1"))
 
 
 async def test_a_mode_that_does_not_exist_is_answered_with_those_that_do(opened: Opened) -> None:

@@ -23,7 +23,7 @@ from accord.tui.announcements import Announcements
 from accord.tui.appearance import Appearance
 from accord.tui.commands import bindings
 from accord.tui.dialogs import Dialogs
-from accord.tui.errors import run_in_background
+from accord.tui.errors import explain, run_in_background
 from accord.tui.exit import Exit
 from accord.tui.first_session import FirstSession
 from accord.tui.key_login import KeyLogin
@@ -265,13 +265,12 @@ class AccordApp(PaintingApp):
 
     async def attempt(self, work: Awaitable[Any], done: str = "") -> bool:
         """Run something that an agent may refuse, and show the user the result."""
-        from accord.config.redaction import redact_text
         from accord.errors import AccordError
 
         try:
             await work
         except AccordError as error:
-            self.notify(redact_text(str(error)), severity="error", timeout=8)
+            self.notify(explain(error), severity="error", timeout=8)
             return False
         if done:
             self.notify(done)

@@ -1,4 +1,4 @@
-"""Report bugs in Accord: two lines for the user, and a traceback in a log file.
+"""Explain expected errors, and report bugs in Accord: two lines for the user, and a traceback in a log file.
 
 Most bugs end only one background task, started with `run_in_background`. Some end the program."""
 
@@ -43,6 +43,14 @@ def report_bug(error: BaseException) -> str:
     path = _log(error)
     where = f"; details are in {path}" if path is not None else ""
     return redact_text(f"This is a bug in Accord: {type(error).__name__}: {error}{where}")
+
+
+def explain(error: Exception) -> str:
+    """Return what an expected error says to the user. The protocol's method and code are in the log (Ctrl-L)."""
+    from accord.config.redaction import redact_text
+    from accord.errors import RequestFailed
+
+    return redact_text(error.explanation if isinstance(error, RequestFailed) else str(error))
 
 
 def _log(error: BaseException) -> Path | None:

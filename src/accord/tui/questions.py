@@ -12,6 +12,7 @@ from textual import events
 from textual.widgets import Input, TextArea
 
 from accord.terminal_text import one_line
+from accord.tui.errors import explain
 from accord.tui.terminal.input_guard import PAUSE_SECONDS, SeenFirst
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ class Questions:
             try:
                 return await process.launch.log_in(method)
             except Exception as error:
-                self._app.notify(str(error), severity="error")
+                self._app.notify(explain(error), severity="error")
                 return False
 
     # -- keys that weren't meant for a question

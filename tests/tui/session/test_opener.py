@@ -188,6 +188,8 @@ async def test_a_session_whose_prompt_failed_is_not_deleted(opened: Opened) -> N
     async with opened(agent) as chat:
         await chat.send("hello")
         await chat.until("The turn failed")
+        await chat.until("ValueError: no")
+        assert "code -3" not in chat.text, "the log has the protocol's words"
         id = chat.tab.controller.id
     assert await list_session_ids(agent) == [id]
 

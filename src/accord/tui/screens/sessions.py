@@ -16,7 +16,7 @@ from textual.widgets import Input
 
 from accord.model.session import ONE_OFF
 from accord.terminal_text import one_line
-from accord.tui.errors import run_in_background
+from accord.tui.errors import explain, run_in_background
 from accord.tui.screens.picker import Picker, Row
 from accord.tui.text import truncate
 
@@ -91,7 +91,6 @@ class SessionsScreen(Picker):
         run_in_background(self, self._load_rows(), exclusive=True)
 
     async def _load_rows(self) -> None:
-        from accord.config.redaction import redact_text
         from accord.errors import AccordError
 
         found = self._listed = []
@@ -103,7 +102,7 @@ class SessionsScreen(Picker):
                 if len(found) >= MAX_SESSIONS:
                     break
         except AccordError as error:
-            self.app.notify(redact_text(str(error)), severity="error", markup=False)
+            self.app.notify(explain(error), severity="error", markup=False)
         self._is_loading = False
         self._show(found)
         store = self._open_store() if self._is_built_in and found else None

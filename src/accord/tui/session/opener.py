@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from accord.model.session import Notice
-from accord.tui.errors import report_bug
+from accord.tui.errors import explain, report_bug
 
 if TYPE_CHECKING:
     from accord.client.agent import ConnectedAgent
@@ -57,7 +57,6 @@ class SessionOpener:
     async def open(self, id: str | None = None, how: OpenMode = "new", earlier: Transcript | None = None) -> bool:
         """Open a session once the agent is ready, with `earlier` above it. Return whether that worked; if not,
         `failure` says why."""
-        from accord.config.redaction import redact_text
         from accord.errors import AccordError
 
         process = self._context.process
@@ -76,7 +75,7 @@ class SessionOpener:
                 raise
             return self._fail("You cancelled it before the session was open.")
         except Exception as error:
-            reason = redact_text(str(error)) if isinstance(error, AccordError) else report_bug(error)
+            reason = explain(error) if isinstance(error, AccordError) else report_bug(error)
             return self._fail(reason if self.wanted is None else f"session {self.wanted}: {reason}")
         await self._set_up(session)
         if how == "new":
@@ -91,7 +90,6 @@ class SessionOpener:
 
     async def _set_up(self, session: Session) -> None:
         """Set up the session. After an error it is open nevertheless, so that the user can correct the option."""
-        from accord.config.redaction import redact_text
         from accord.errors import AccordError
 
         set_up, self.set_up = self.set_up, None
@@ -100,7 +98,7 @@ class SessionOpener:
                 await set_up(session)
         except AccordError as error:
             self.is_set_up = False
-            notice = Notice(severity="error", title="An option wasn't set", description=redact_text(str(error)))
+            notice = Notice(severity="error", title="An option wasn't set", description=explain(error))
             self._context.process.notes.append(notice)
 
     def cancel(self) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from accord.transcript.message import Message
-from accord.tui.errors import report_bug
+from accord.tui.errors import explain, report_bug
 from accord.tui.session.login_problem import LoginProblem
 from accord.tui.session.prompt_queue import GRACE_SECONDS, Prompt, PromptQueue
 
@@ -119,7 +119,6 @@ class Turns:
         self._context.run(self._send(prompt))
 
     async def _send(self, prompt: Prompt) -> None:
-        from accord.config.redaction import redact_text
         from accord.errors import AccordError, ConnectionClosed
 
         session = self._context.session
@@ -136,8 +135,7 @@ class Turns:
             self._context.on_change()
             return
         except Exception as error:
-            is_expected = isinstance(error, (AccordError, OSError))
-            reason = redact_text(str(error)) if is_expected else report_bug(error)
+            reason = explain(error) if isinstance(error, (AccordError, OSError)) else report_bug(error)
             self._context.say("error", "This prompt couldn't be sent", reason)
             self.queue.give_back(prompt)
             self.send_next()
@@ -150,9 +148,9 @@ class Turns:
         if not was_busy:
             self.turn_began = time.monotonic()
             self.is_cancelling = False
-        self._context.on_usage()
         self._running.append(prompt)
         self._context.run(self._wait(prompt, turn))
+        self._context.on_usage()
         self._context.on_change()
 
     async def _read_content(self, text: str) -> list[Any]:
@@ -192,7 +190,6 @@ class Turns:
                 return
 
     async def _wait(self, prompt: Prompt, turn: Turn) -> None:
-        from accord.config.redaction import redact_text
         from accord.errors import AccordError, AuthRequired, ConnectionClosed
 
         try:
@@ -205,15 +202,15 @@ class Turns:
         except AuthRequired as error:
             self._report_missing_login(prompt, error)
         except Exception as error:
-            reason = redact_text(str(error)) if isinstance(error, AccordError) else report_bug(error)
+            reason = explain(error) if isinstance(error, AccordError) else report_bug(error)
             self._context.say("error", "The turn failed", reason)
             if prompt in self.queue.sent:
                 self.queue.give_back(prompt)
         else:
-        self._context.on_usage()
             self._end(prompt, turn)
         self._running = [each for each in self._running if each is not prompt]
         self.tokens_used += turn.tokens.total if turn.tokens is not None else 0
+        self._context.on_usage()
         session = self._context.session
         self.is_cancelling = self.is_cancelling and session is not None and session.busy
         if self.on_turn_end is not None and (prompt.is_accepted or turn.error is not None):
@@ -234,7 +231,7 @@ class Turns:
             details = ["Your prompt is back in the input.", self.queue.hold_notice]
         else:
             advice = "Log in with /login, then send your prompt again."
-            details = [redact_text(str(error)), advice, self.queue.hold_notice]
+            details = [explain(error), advice, self.queue.hold_notice]
         self._context.say("error", redact_text(title), "\n".join(filter(None, details)))
 
     def withdraw_unanswered(self) -> None:

@@ -47,7 +47,7 @@ class SessionCommands:
         else:
             await self._choose_value(session, option)
 
-    async def _choose_value(self, session: Session, option: Option) -> None:
+    async def _choose_value(self, session: Session, option: Option, text: str = "") -> None:
         from accord.tui.screens.option_values import choose_typed, list_values
         from accord.tui.screens.picker import Picker
 
@@ -62,14 +62,16 @@ class SessionCommands:
         title = one_line(option.name)
         typed = (lambda text: choose_typed(option, text)) if is_model else None
         placeholder = "type to search, or the name of any model" if is_model else "type to search"
-        screen = Picker(title, list_values(option), placeholder=placeholder, typed=typed, chosen=str(option.value))
+        rows, now = list_values(option), str(option.value)
+        screen = Picker(title, rows, placeholder=placeholder, typed=typed, chosen=now, text=text)
         chosen = await app.dialogs.show(screen)
         if chosen is not None:
             await self._set(session, option, chosen.id)
 
     async def set_option(self, id: str, value: str) -> None:
-        """Set an option to a value that the user typed: one of its values or their names, or any model."""
-        from accord.tui.screens.option_values import find_value, suggest_values
+        """Set an option to a value that the user typed: one of its values or their names, or any model. If several
+        providers may have the model, the user chooses."""
+        from accord.tui.screens.option_values import choose_typed, find_value, suggest_values
 
         session = self._tab.controller.session
         option = session.option(id) if session is not None else None
@@ -79,6 +81,9 @@ class SessionCommands:
         found = find_value(option, value)
         if found is None and option.category != "model":
             self._tab.app.notify(f"There is no {id} “{value}”.{suggest_values(option, value)}", severity="warning")
+            return
+        if found is None and [each.id for each in choose_typed(option, value)] != [value]:
+            await self._choose_value(session, option, value)
             return
         await self._set(session, option, found or value)
 

@@ -9,7 +9,7 @@ from textual.containers import Horizontal
 
 from accord.model.tool import ToolCall
 from accord.terminal_text import one_line, sanitize
-from accord.tui.errors import run_in_background
+from accord.tui.errors import explain, run_in_background
 from accord.tui.session.activity import NO_RESULT, WorkItem, WorkLocation, locations_of
 from accord.tui.session.previous import terminals_of
 from accord.tui.tab.panel_slot import PanelSlot
@@ -169,7 +169,6 @@ class WorkView:
         run_in_background(self._app, self._open_subagent(id))
 
     async def _open_subagent(self, id: str) -> None:
-        from accord.config.redaction import redact_text
         from accord.errors import AccordError
 
         shown = next((each for each in self._app.tabs if each.controller.id == id), None)
@@ -189,7 +188,7 @@ class WorkView:
             try:
                 await agent.load_session(id)
             except AccordError as error:
-                reason = sanitize(redact_text(str(error)))
+                reason = sanitize(explain(error))
                 self._app.notify(f"It has no messages yet, and couldn't be loaded: {reason}", severity="warning")
                 return
         child = controller.transcript.subagents.get(id) if controller.transcript is not None else None
