@@ -161,8 +161,10 @@ async def test_a_call_continues_while_its_command_runs(opened: Opened, folders: 
         await chat.until("● ready")
         await chat.until("digging")
         assert line(chat).startswith("▸ ◐ • Dig")
+        await chat.until("1 in background (alt+a)")  # although an agent of version 1 can't list it
         (folders / "end").touch()
         await chat.until(lambda: is_left(chat))
+        await chat.gone("in background")
 
 
 async def test_no_call_is_running_after_the_agent_exited(opened: Opened) -> None:

@@ -50,6 +50,11 @@ class UnfinishedCalls:
         # Nothing works on the items of an earlier session, which precede those of this one.
         return self._transcript.tool_calls.get(item.id) is not item or self._calls.get(item.id) == "abandoned"
 
+    @property
+    def outliving(self) -> list[str]:
+        """The ids of the calls that have outlived their turn and are still in progress."""
+        return [id for id, how in self._calls.items() if how == "background"]
+
     def begin(self, transcript: Transcript, *, is_idle: bool) -> None:
         """Start with a session that was just opened, perhaps with a history."""
         self._transcript = transcript

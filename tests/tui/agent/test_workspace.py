@@ -13,7 +13,7 @@ from accord.client.local_workspace import LocalWorkspace
 from accord.errors import RuleError
 from accord.policy.engine import Policy
 from accord.testing import ScriptedAgent
-from accord.tui.agent.workspace import AgentWorkspace
+from accord.tui.agent.workspace import AgentWorkspace, unwrap_shell
 from accord.tui.host import HostWorkspace
 
 
@@ -48,3 +48,17 @@ async def test_an_invalid_rule_is_reported_before_anything_is_sent(
     async with opened(agent, wait=False) as chat:
         await chat.until("rule 3: “perhaps” is no effect")
         assert chat.tab.controller.process.state == "failed"
+
+
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        ("/bin/bash -c 'make all && ls'", "make all && ls"),
+        ("sh -c ls", "ls"),
+        ("python -c 'print(1)'", "python -c 'print(1)'"),
+        ("bash -c 'echo $0' name", "bash -c 'echo $0' name"),
+        ("bash -c 'open", "bash -c 'open"),
+    ],
+)
+def test_a_line_for_a_shell_is_shown_without_the_shell(command: str, shown: str) -> None:
+    assert unwrap_shell(command) == shown

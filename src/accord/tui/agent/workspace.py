@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable
 from contextlib import suppress
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -29,6 +31,18 @@ class CommandOutput(NamedTuple):
     """Lines before the text that are left out."""
     is_running: bool = False
     """Whether the command is known to be running, even if the tool call that started it has ended."""
+
+
+@lru_cache(maxsize=64)
+def unwrap_shell(command: str) -> str:
+    """Return the line that a shell runs, as the user knows it from the tool call's title; else the command itself."""
+    if " -c " not in command[:40]:
+        return command
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return command
+    return words[2] if len(words) == 3 and words[0].endswith("sh") and words[1] == "-c" else command
 
 
 def last_output(terminal: AgentTerminal, *, is_running: bool) -> CommandOutput:
@@ -115,13 +129,13 @@ class AgentWorkspace:
         printed = self.local.terminals.read_output(id, most)
         skipped = terminal.output.lines - printed.text.count("\n") if printed.truncated else 0
         return CommandOutput(
-            printed.text, printed.truncated, printed.exit, terminal.command, skipped, self.is_running(id)
+            printed.text, printed.truncated, printed.exit, unwrap_shell(terminal.command), skipped, self.is_running(id)
         )
 
     def command(self, id: str) -> str | None:
         """Return the command of a terminal that we run."""
         terminal = self._find(id)
-        return str(terminal.command) if terminal is not None else None
+        return unwrap_shell(terminal.command) if terminal is not None else None
 
     def is_running(self, id: str) -> bool:
         """Return whether a command that we run for the agent is still running."""

@@ -43,13 +43,20 @@ class WorkItem(NamedTuple):
 class Activity:
     """The current work of one session's agent."""
 
-    def __init__(self, context: SessionContext, is_unfinished: Callable[[ToolCall | Subagent], bool]) -> None:
+    def __init__(
+        self,
+        context: SessionContext,
+        is_unfinished: Callable[[ToolCall | Subagent], bool],
+        list_outliving: Callable[[], list[str]],
+    ) -> None:
+        """`list_outliving` returns the ids of the tool calls that are in progress although their turn has ended."""
         self.location: WorkLocation | None = None
         """Where the agent worked last."""
         self.steps: int = 0
         """Counts everything that may have changed the file at that location."""
         self._context = context
         self._is_unfinished = is_unfinished
+        self._list_outliving = list_outliving
         self._stopping: set[tuple[str, str]] = set()  # kind and id
         self._known: dict[str, tuple[str, int | None]] = {}  # the last location of each call
         self._printed: set[str] = set()  # terminals with new output since the last frame
@@ -126,13 +133,21 @@ class Activity:
 
     @property
     def count(self) -> int:
-        """How many background items the agent lists."""
-        return len(self._background)
+        """How many things run in the background."""
+        return len(self.background)
 
     @property
     def background(self) -> list[WorkItem]:
-        """The background work that the agent lists; empty once it has exited."""
-        return [self._describe(each.kind, each.id) for each in self._background]
+        """The background work that the agent lists, and calls that outlive their turn: agents of version 1 can't list
+        any. Empty once the agent has exited."""
+        listed = [self._describe(each.kind, each.id) for each in self._background]
+        transcript = self._transcript
+        calls = [] if transcript is None else [transcript.tool_calls.get(id) for id in self._list_outliving()]
+        found = [
+            self.find_stoppable(each) or self._describe("tool_call", each.id) for each in calls if each is not None
+        ]
+        known = {each.id for each in listed}
+        return [*listed, *(each for each in dict.fromkeys(found) if each.id not in known)]
 
     @property
     def subagents(self) -> list[WorkItem]:

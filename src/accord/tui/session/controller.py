@@ -57,7 +57,9 @@ class SessionController:
         self.checkpoints: TurnCheckpoints = TurnCheckpoints(self.context)
         self.turns: Turns = Turns(self.context, self.queue, self.checkpoints)
         self.opener: SessionOpener = SessionOpener(self.context)
-        self.activity: Activity = Activity(self.context, lambda item: self.unfinished.includes(item))
+        self.activity: Activity = Activity(
+            self.context, lambda item: self.unfinished.includes(item), lambda: self.unfinished.outliving
+        )
         self.unfinished: UnfinishedCalls = UnfinishedCalls(
             self.context.timing,
             is_open=lambda: self.session is not None and not self.session.closed,
@@ -272,10 +274,10 @@ class SessionController:
                 self.activity.mark_printed(event.terminal_id)
             case events.TerminalChanged():
                 self.activity.mark_printed(event.terminal.id)
-            case events.Disconnected():
-                self.is_disconnected = True
             case Usage():
                 self.context.on_usage()
+            case events.Disconnected():
+                self.is_disconnected = True
             case events.Resumed():
                 self.is_disconnected = False
                 self.say("info", "Reconnected", f"The connection was down for {event.seconds:.1f} s. Nothing was lost.")
