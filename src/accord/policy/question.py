@@ -53,6 +53,14 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     """The reason why the rules don't decide this."""
     request: PermissionRequest | None = None
 
+    def describe_reason(self, cwd: str = "") -> str:
+        """Return the reason without the command, page or file at its end, which the question shows anyway. Files may
+        be shown relative to `cwd`."""
+        action = self.action
+        shown = [action.line, action.url, *action.paths, *(path.removeprefix(f"{cwd}/") for path in action.paths)]
+        end = next((f" ({each})" for each in shown if each and self.why.endswith(f" ({each})")), "")
+        return self.why.removesuffix(end)
+
     def choice(self, *kinds: str) -> Choice | None:
         """Return the first choice of one of these kinds, in this order."""
         return next((choice for kind in kinds for choice in self.choices if choice.kind == kind), None)

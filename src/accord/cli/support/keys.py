@@ -64,12 +64,13 @@ class ProviderKeys:
         from accord.coder.key_file import KeyFile
         from accord.coder.login import has_keyring
         from accord.tui.host import KeyPlace
+        from accord.tui.text import shorten_home
 
         places = [KeyPlace("keyring", "Save it in the system keyring")] if await run_in_thread(has_keyring) else []
         note = "" if places else "this machine has no secure keyring · "
         return [
             *places,
-            KeyPlace("file", "Save it in a file that only you can read", f"{note}{KeyFile().path}"),
+            KeyPlace("file", "Save it in a file that only you can read", f"{note}{shorten_home(KeyFile().path)}"),
             KeyPlace("process", "Use it until you quit", "it isn't saved"),
         ]
 

@@ -33,7 +33,7 @@ async def ask_policy(terminal: Terminal, question: Question) -> Choice | None:
         )
         changes = _changes(question.action)
         lines = [*about, *changes, *_agent_description(question.request)]
-        lines.append(f"  why you are asked: {escape_line(question.why)}")
+        lines.append(f"  why you are asked: {escape_line(question.describe_reason())}")
         if not await _show(terminal, lines, range(len(about), len(about) + len(changes))):
             return question.choice("reject_once")
         words = _words(question)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from accord.terminal_text import one_line
@@ -87,14 +86,11 @@ def describe_effect(choice: Choice, wanted: Length) -> str:
 
 
 def describe_storage(choice: Choice, wanted: Length) -> str:
-    """Say how long an answer is saved, and where."""
+    """Say where an answer is saved, and for which project."""
     from accord.config.directories import remembered_file
+    from accord.tui.text import shorten_home
 
     length = length_of(choice, wanted)
     if length.scope == "session":
-        return "saved until this session ends, not on disk"
-    path = str(remembered_file())
-    home = os.path.expanduser("~")
-    return (
-        f"saved {length.words}, for this project: {f'~{path[len(home) :]}' if path.startswith(home + os.sep) else path}"
-    )
+        return "not saved on disk"
+    return f"in this project, saved in {shorten_home(remembered_file())}"

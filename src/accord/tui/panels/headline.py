@@ -76,7 +76,8 @@ class Headline(Widget):
         parts += [Part(1, f"{between}{truncate_path(path, room)}", text_styles.dim)]
         parts += [Part(4, end, text_styles.dim)] if end else []
         ground = text_styles.said
-        styled = (
-            (each.text, ground if each.style is None else each.style + ground) for each in drop_to_fit(parts, width)
-        )
+        shown = drop_to_fit(parts, width)
+        if shown[1:] and shown[1].text.startswith(between):  # without the name, the mark is followed by the agent
+            shown[1] = shown[1]._replace(text=f" {shown[1].text.removeprefix(between)}")
+        styled = ((each.text, ground if each.style is None else each.style + ground) for each in shown)
         return text_styles.line(*styled).extend_cell_length(width, text_styles.base + ground).crop(0, width)

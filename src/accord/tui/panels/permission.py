@@ -17,7 +17,7 @@ from textual.widgets import TextArea
 
 from accord.terminal_text import one_line
 from accord.tui.panels.answer_list import AnswerList
-from accord.tui.panels.permission_action import describe_reason, render_action
+from accord.tui.panels.permission_action import render_action
 from accord.tui.panels.question import AskingPanel
 from accord.tui.screens.hints import first_fitting
 
@@ -213,7 +213,7 @@ class PermissionPanel(AskingPanel):
         effect = answers.describe_effect(answers.selected) if answers.selected is not None else ""
         if effect:
             return one_line(effect, 1000)
-        return one_line(f"Why you are asked: {describe_reason(answers.question, self._cwd)}", max(self.size.width, 8))
+        return one_line(f"Why you are asked: {answers.question.describe_reason(self._cwd)}", max(self.size.width, 8))
 
     # -- answering
 

@@ -56,16 +56,6 @@ def render_action(question: Question, text_styles: TextStyles, width: int, *, co
     return lines
 
 
-def describe_reason(question: Question, cwd: str) -> str:
-    """Say why the policy asks, without repeating what `render_action` shows."""
-    action = question.action
-    shown = [action.line, action.url, *action.paths, *(path.removeprefix(f"{cwd}/") for path in action.paths)]
-    for each in filter(None, shown):
-        if question.why.endswith(f" ({each})"):
-            return question.why.removesuffix(f" ({each})")
-    return question.why
-
-
 def _repeats_command(title: str, line: str) -> bool:
     """Return whether a title is the command, perhaps after a word such as `Run`: the command itself is shown anyway."""
     text, command = one_line(title, 10_000), one_line(line, 10_000)

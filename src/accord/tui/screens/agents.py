@@ -103,7 +103,9 @@ def _agents(settings: Settings) -> list[Row]:
 
 
 def _session(info: SessionInfo) -> Row:
-    when = (info.updated_at or "")[:16].replace("T", " ")
+    from accord.tui.screens.sessions import format_age
+
+    when = format_age(info.updated_at)
     return Row(f"{_SESSION}{info.id}", info.title or "untitled", when, "Continue a session of the built-in agent")
 
 
