@@ -26,6 +26,9 @@ def test_help_lists_the_commands(accord: Accord, here: Here) -> None:
     "words, said",
     [
         (["rum"], "accord: no such command 'rum'; did you mean run?\nsee: accord --help\n"),
+        (["claude"], "accord: no such command 'claude'; to chat with this agent: accord chat claude\n"),
+        (["help"], "accord: no such command 'help'; did you mean accord --help?\n"),
+        (["completion"], "accord completion: missing argument '{bash|zsh|fish}'. Choose from: bash, zsh, fish\n"),
         (["run", "--alow", "x"], "accord run: no such option '--alow'. Did you mean '--allow'?"),
         (["run", "--timeout", "0", "x"], "accord run: invalid value for '--timeout'"),
     ],
@@ -35,6 +38,18 @@ def test_wrong_usage_is_reported_in_two_lines(here: Here, words: list[str], said
     assert done.status == 2 and done.out == ""
     assert done.err.startswith(said)
     assert len(done.err.splitlines()) == 2
+
+
+def test_a_group_without_a_command_prints_its_help(here: Here) -> None:
+    done = here("new")
+    assert done.status == 2 and done.out == ""
+    assert done.err.startswith("Usage: accord new [OPTIONS] COMMAND") and "see: accord" not in done.err
+
+
+def test_a_login_without_a_provider_needs_someone_to_choose_one(accord: Accord) -> None:
+    done = accord("login")
+    assert done.status == 1
+    assert "accord: nothing to read the answer from; name the provider: accord login anthropic\n" in done.err
 
 
 def test_an_unknown_agent_is_reported_with_similar_names(accord: Accord, here: Here) -> None:

@@ -9,6 +9,7 @@ from support.cli_runner import without_codes
 
 from accord.cli.support import terminal_output
 from accord.cli.support.live_region import LiveRegion, fit, measure
+from accord.cli.support.output import describe_decision
 from accord.cli.support.output_events import Change, Ended, Permission, Prompt, Terminal, Text, ToolCall
 from accord.cli.support.questions import _changes
 from accord.cli.support.terminal_output import TerminalOutput
@@ -226,3 +227,12 @@ def test_a_question_about_a_change_names_its_file_once() -> None:
 def test_the_diff_names_its_file_if_the_request_does_not(paths: tuple[str, ...], diff: Diff) -> None:
     shown = "\n".join(_changes(Action(kind="write", title="Edit", paths=paths, changes=(diff,))))
     assert "+++ /p/foo.py" in shown
+
+
+def test_a_refusal_does_not_repeat_what_its_title_names() -> None:
+    why = "no one to ask: no rule covers this"
+    assert describe_decision("refused", "Edit foo.py", f"{why} (/p/foo.py)") == f"refused: Edit foo.py ({why})"
+    assert describe_decision("refused", "Run make", f"{why} (make)") == f"refused: Run make ({why})"
+    assert describe_decision("refused", "Run it", f"{why} (make)") == f"refused: Run it ({why} (make))"
+    assert describe_decision("refused", "Run make", "rejected by you") == "refused: Run make (rejected by you)"
+    assert describe_decision("allowed", "Run make", "") == "allowed: Run make"

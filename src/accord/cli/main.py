@@ -100,6 +100,12 @@ def _suggest(name: str, args: list[str]) -> str:
     """Return advice for a word that isn't a command."""
     import difflib
 
+    from accord.config.well_known import find_well_known
+
+    if name in ("help", "version"):
+        return f"; did you mean accord --{name}?"
+    if find_well_known(name) is not None:
+        return f"; to chat with this agent: accord chat {name}"
     close = difflib.get_close_matches(name, COMMANDS, n=1)
     if close:
         return f"; did you mean {close[0]}?"
@@ -167,6 +173,8 @@ def main() -> None:
         sys.stdout.flush()
     except click.exceptions.Exit as end:
         sys.exit(end.exit_code)
+    except click.exceptions.NoArgsIsHelpError as error:  # a group without its command
+        _fail(error.format_message(), 2)
     except click.UsageError as error:
         where = error.ctx.command_path if error.ctx is not None else "accord"
         _fail(f"{where}: {_sentence(error.format_message())}\nsee: {where} --help", 2)
@@ -199,8 +207,8 @@ def main() -> None:
 
 
 def _sentence(text: str) -> str:
-    """Format click's message like ours: lower case, no full stop."""
-    text = text.strip().removesuffix(".")
+    """Format click's message like ours: one line, lower case, no full stop."""
+    text = " ".join(text.split()).removesuffix(".")
     return text[:1].lower() + text[1:] if text[1:2].islower() else text
 
 

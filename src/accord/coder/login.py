@@ -4,6 +4,7 @@ Keys are saved in the system keyring. On a machine without one they are saved in
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from accord.errors import AccordError, AuthRequired, InvalidParams
@@ -157,7 +158,12 @@ def _choose_provider(provider: str | None, settings: CoderSettings | None) -> Pr
         listing = [each for each in known.values() if each.needs_key]
         for number, each in enumerate(listing, 1):
             click.echo(f"{number:3}. {each.title}", err=True)
-        number = click.prompt("Which provider", type=click.IntRange(1, len(listing)), default=1, err=True)
+        try:
+            number = click.prompt("Which provider", type=click.IntRange(1, len(listing)), default=1, err=True)
+        except click.Abort:
+            if sys.stdin is not None and sys.stdin.isatty():
+                raise
+            raise LoginError("nothing to read the answer from; name the provider: accord login anthropic") from None
         return listing[number - 1]
     if found := known.get(provider.lower()) or _search_engines().get(provider.lower()):
         return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from collections.abc import Callable, Iterator
@@ -16,6 +17,14 @@ from accord.transcript.events import Event
 
 _encode = msgspec.json.Encoder().encode
 MARKS = {"pending": "…", "in_progress": "▸", "completed": "✓", "failed": "✗", "cancelled": "–"}
+
+
+def describe_decision(decision: str, title: str, why: str) -> str:
+    """Say what was decided about an action and why, without repeating the file or command that the title names."""
+    reason, _, subject = why.removesuffix(")").rpartition(" (")
+    if reason and why.endswith(")") and (subject in title or os.path.basename(subject) in title):
+        why = reason
+    return f"{decision}: {title}{f' ({why})' if why else ''}"
 
 
 class Output:
@@ -103,7 +112,7 @@ class TextOutput(Output):
             case output_events.Resumed(seconds=seconds):
                 self._print_notice(f"Reconnected after {seconds:.1f} s.", always=True)
             case output_events.Permission(title=title, decision=decision, why=why, allow=allow):
-                self._print_notice(f"{decision}: {title}{f' ({why})' if why else ''}", always=decision != "allowed")
+                self._print_notice(describe_decision(decision, title, why), always=decision != "allowed")
                 if allow:
                     self._print_notice(
                         f"To allow it: {' '.join(f'--allow {shlex.quote(rule)}' for rule in allow)}", always=True

@@ -15,7 +15,7 @@ from typing import IO
 from accord.cli.support import output_events
 from accord.cli.support.live_region import LiveRegion, measure
 from accord.cli.support.markdown import MarkdownStream, is_available
-from accord.cli.support.output import MARKS, Output, lenient
+from accord.cli.support.output import MARKS, Output, describe_decision, lenient
 from accord.terminal_text import escape, escape_line, format_duration
 
 FRAME_SECONDS = 0.05
@@ -91,7 +91,7 @@ class TerminalOutput(Output):
             case output_events.Permission(title=title, decision=decision, why=why, allow=allow):
                 if decision != "allowed":
                     self._refused.add(title)
-                    self._print_notice(f"{decision}: {title}{f' ({why})' if why else ''}", "yellow", always=True)
+                    self._print_notice(describe_decision(decision, title, why), "yellow", always=True)
                 if allow:
                     flags = " ".join(f"--allow {shlex.quote(rule)}" for rule in allow)
                     self._print_notice(f"To allow it: {flags}", always=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import urllib.error
 import urllib.request
 from typing import Any
@@ -30,7 +31,14 @@ def list_models(provider: Provider, key: str | None, timeout: float) -> list[str
             raise _describe_response(provider, error) from None
     except (OSError, ValueError, msgspec.MsgspecError) as error:
         why = error.reason if isinstance(error, urllib.error.URLError) else error
-        raise ModelError(f"Couldn't get the models of {provider.title}: {redact_text(str(why))}", retry=True) from None
+        where = redact_text(provider.base_url)
+        if isinstance(why, socket.gaierror):
+            words = f"Couldn't reach {provider.title}: unknown host, or no network; check {where}"
+        elif isinstance(why, ConnectionRefusedError):
+            words = f"Couldn't reach {provider.title}: {where} refused the connection"
+        else:
+            words = f"Couldn't get the models of {provider.title}: {redact_text(str(why))}"
+        raise ModelError(words, retry=True) from None
 
 
 def _describe_response(provider: Provider, error: urllib.error.HTTPError) -> ModelError:
