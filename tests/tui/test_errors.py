@@ -62,14 +62,14 @@ async def test_a_bug_in_handling_an_event_does_not_stop_later_events(
 ) -> None:
     async with opened(Parrot()) as chat:
         controller = chat.tab.controller
-        usual = controller.hear
+        usual = controller.handle
 
-        def hear(event: Any) -> None:
+        def handle(event: Any) -> None:
             if "one" in str(getattr(event, "text", "")):
                 raise ValueError("odd")
             usual(event)
 
-        monkeypatch.setattr(controller, "hear", hear)
+        monkeypatch.setattr(controller, "handle", handle)
         await chat.send("one")
         await chat.until("Something went wrong here")
         await chat.send("two")

@@ -64,7 +64,7 @@ class Dialect(ABC):
 
     @abstractmethod
     def routes(self) -> Routes:
-        """The handlers of all other methods."""
+        """Return the handlers of all other methods."""
 
     @abstractmethod
     def updates(self, session: Session, statement: Statement) -> Iterable[Any]:

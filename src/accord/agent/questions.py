@@ -235,7 +235,7 @@ class Permission:
 
 
 def standard_options(always: bool) -> list[PermissionOption]:
-    """The standard options, one per kind, allowing ones first. Their ids equal their kinds, which every client
+    """Return the standard options, one per kind, allowing ones first. Their ids equal their kinds, which every client
     understands."""
     return [ALLOW_ONCE, ALLOW_ALWAYS, REJECT_ONCE] if always else [ALLOW_ONCE, REJECT_ONCE]
 

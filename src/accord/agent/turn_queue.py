@@ -319,5 +319,5 @@ async def _keep_result(entry: Entry, work: Coroutine[Any, Any, StopReason | None
 
 
 def error_outcome(error: BaseException, tokens: Tokens | None = None) -> Outcome:
-    """The outcome of work that failed with this error."""
+    """Return the outcome of work that failed with this error."""
     return Outcome("error", error=fault_of(error, "session/prompt"), exception=error, tokens=tokens)

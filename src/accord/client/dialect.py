@@ -65,7 +65,7 @@ class Dialect(ABC):
     # -- requests and notifications of the agent
 
     def routes(self) -> Routes:
-        """The handlers of everything that the agent may send."""
+        """Return the handlers of everything that the agent may send."""
         m, handlers, registry = self.methods, self.agent.handlers, self.agent.registry
         table: dict[Method[Any, Any], Handler] = {
             m.SESSION_UPDATE: registry.receive,
@@ -84,7 +84,7 @@ class Dialect(ABC):
         )
 
     def workspace_routes(self) -> dict[Method[Any, Any], Handler]:
-        """The handlers of requests for files and terminals."""
+        """Return the handlers of requests for files and terminals."""
         return {}
 
     @abstractmethod

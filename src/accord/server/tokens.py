@@ -175,7 +175,7 @@ class Tokens:
         return found
 
     def is_still_valid(self, identity: Identity) -> bool:
-        """The same as `is_valid`, for the tokens that the file has now."""
+        """Check like `is_valid`, by the tokens that the file has now."""
         self.refresh()
         return self.is_valid(identity)
 

@@ -157,7 +157,7 @@ class SqliteStore(SessionStore):
         return await self._reader.do(get(session_id))
 
     async def update(self, info: SessionInfo) -> None:
-        """Also called when a turn has ended, so start maintenance."""
+        """Update a session's entry, and start maintenance: this is also called when a turn has ended."""
         self._entries[info.id] = info
         self.unsaved: bool = True
         await self._flush()

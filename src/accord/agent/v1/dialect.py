@@ -55,7 +55,7 @@ class V1(Dialect):
         self._option_responses = OptionResponses(self._list_options)
 
     def _terminal_output(self, session: Session) -> dict[str, list[bytes]]:
-        """The output of the agent's own terminals, which version 1 can only show as text."""
+        """Return the output of the agent's own terminals, which version 1 can only show as text."""
         return self._terminals.setdefault(session.id, {})
 
     def initialize(self, params: dict[str, Any]) -> tuple[Any, ClientOffers]:

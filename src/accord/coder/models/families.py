@@ -20,7 +20,7 @@ _VERSION = re.compile(r"(?:-v\d+(?:[:-]\d+)?|[-@]20\d\d-?\d\d-?\d\d|-latest|-pre
 
 
 def bare_name(name: str) -> str:
-    """A model's name as it is the same everywhere: `claude-opus-4-5` for `anthropic/claude-opus-4.5`, and for
+    """Return the name that a model has with every provider: `claude-opus-4-5` for `anthropic/claude-opus-4.5`, and for
     `us.anthropic.claude-opus-4-5-20251101-v1:0`."""
     while (shorter := _VERSION.sub("", name)) != name:
         name = shorter

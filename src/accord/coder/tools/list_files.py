@@ -89,7 +89,7 @@ class ListFiles(Tool[ListFilesArgs]):
 
 
 async def _list(ctx: ToolContext, found: Found, depth: int) -> Outcome:
-    """The entries of a directory, down to a depth."""
+    """Return the entries of a directory, down to a depth."""
     disk = ctx.state.files.outside if found.is_outside else ctx.state.files.disk
 
     def collect(call: Call) -> tuple[list[Step], list[Step]]:

@@ -309,7 +309,7 @@ async def _watch(
     printed: Output | None = None
     loop = asyncio.get_running_loop()
     try:
-        async with asyncio.timeout(seconds + TERMINAL_SECONDS) as patience, AsyncExitStack() as stack:
+        async with asyncio.timeout(seconds + TERMINAL_SECONDS) as limit, AsyncExitStack() as stack:
             await stack.enter_async_context(terminal)
             await ctx.call.show(terminal)
             try:
@@ -320,7 +320,7 @@ async def _watch(
                     stack.pop_all()
                     return None, None
                 await terminal.kill()
-            patience.reschedule(loop.time() + TERMINAL_SECONDS)
+            limit.reschedule(loop.time() + TERMINAL_SECONDS)
             printed = await terminal.output()
     except TimeoutError:
         if printed is None:

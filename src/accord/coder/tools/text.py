@@ -38,25 +38,25 @@ def protecting(count_key_start: Callable[[str], int], count_key_end: Callable[[s
 
 
 def cut(text: str, most: int) -> str:
-    """The start of a text, without a part of a key where it was cut."""
+    """Return the start of a text, without a part of a key where it was cut."""
     if len(text) <= most:
         return text
     return text[: most - count_key_start(text[:most])]
 
 
 def count_key_start(text: str) -> int:
-    """The length of the end of a text that may be the start of a key."""
+    """Return the length of the end of a text that may be the start of a key."""
     count = _count_key_start.get()
     return count(text) if count is not None else 0
 
 
 def cut_start(text: str, most: int) -> str:
-    """The end of a text, without a part of a key where it was cut."""
+    """Return the end of a text, without a part of a key where it was cut."""
     return drop_key_end(text[-most:]) if len(text) > most else text
 
 
 def drop_key_end(text: str) -> str:
-    """A text whose start was cut, without a part of a key there."""
+    """Return a text whose start was cut, without a part of a key there."""
     count = _count_key_end.get()
     return text[count(text) :] if count is not None else text
 

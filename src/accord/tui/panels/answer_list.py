@@ -51,7 +51,7 @@ class AnswerList:
         return len(self.question.choices) + self._has_instead
 
     def __getitem__(self, place: int) -> Choice | None:
-        """The choice at an index; None for the answer that says what to do instead."""
+        """Return the choice at an index; None for the answer that says what to do instead."""
         return self.question.choices[place] if place < len(self.question.choices) else None
 
     @property

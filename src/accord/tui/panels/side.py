@@ -67,8 +67,8 @@ class SidePanel(Widget):
             return False
         about = session.transcript
         going = controller.activity.background or controller.activity.subagents
-        told = about.plans, going, self._servers, controller.unknown_updates
-        return controller.parent is not None or any(told) or bool(self._changed.update(about))
+        content = about.plans, going, self._servers, controller.unknown_updates
+        return controller.parent is not None or any(content) or bool(self._changed.update(about))
 
     @property
     def _listed_options(self) -> list[Option]:
@@ -85,9 +85,9 @@ class SidePanel(Widget):
     def update(self, *, force: bool = False) -> None:
         """Redraw if something changed."""
         self.display = self.has_something
-        told = self._snapshot()
-        if force or told != self._shown:
-            self._shown = told
+        snapshot = self._snapshot()
+        if force or snapshot != self._shown:
+            self._shown = snapshot
             self._lines = self._render_all()
             self.refresh()
 
@@ -106,8 +106,8 @@ class SidePanel(Widget):
         changed = self._changed.update(about)
         children = [self.controller.activity.subagents, self.controller.activity.background]
         servers = self._servers
-        told = self.controller.state, plans, spent, options, changed, children, self.controller.unknown_updates
-        return *told, servers, self.size.width
+        fields = self.controller.state, plans, spent, options, changed, children, self.controller.unknown_updates
+        return *fields, servers, self.size.width
 
     def _render_all(self) -> list[Strip]:
         session = self.controller.session

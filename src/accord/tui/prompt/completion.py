@@ -48,8 +48,10 @@ class Suggestion(NamedTuple):
 def commands_for(before: str, commands: Sequence[Command], own: Sequence[Command] = ()) -> list[Suggestion]:
     """Return the matching slash commands: the agent's, then our `own`. `before` is all text before the cursor."""
     if (hinted := _HINT.fullmatch(before)) is not None:
-        told = next((each for each in (*commands, *own) if each.name == hinted[1]), None)
-        return [Suggestion("", told.hint, told.description, 0, True)] if told is not None and told.hint else []
+        command = next((each for each in (*commands, *own) if each.name == hinted[1]), None)
+        return (
+            [Suggestion("", command.hint, command.description, 0, True)] if command is not None and command.hint else []
+        )
     typed = _COMMAND.fullmatch(before)
     if typed is None:
         return []

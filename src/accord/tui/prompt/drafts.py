@@ -172,7 +172,7 @@ def join_drafts(drafts: Iterable[Unsent]) -> Unsent:
 
 
 def _read(path: Path) -> tuple[str, str, Unsent]:
-    """The project, agent and text of a draft file. Older files have fewer fields."""
+    """Return the project, agent and text of a draft file. Older files have fewer fields."""
     import json
 
     try:

@@ -111,7 +111,7 @@ def _lines(path: Path) -> list[str]:
 
 
 def _parse(line: str) -> Sent:
-    """A line of the file: a text, or a text and its project."""
+    """Parse a line of the file: a text, or a text and its project."""
     import json
 
     try:

@@ -16,7 +16,7 @@ AS_TERMINAL = "same as the terminal"
 
 
 def settings_screen(preferences: Preferences, theme: str) -> Picker:
-    """Make a list of all settings with their current values."""
+    """Return the screen that lists all settings with their current values."""
     now = preferences.theme or f"{AS_TERMINAL} ({theme})"
     rows = [Row("theme", f"Theme: {now}", "light, dark and others")]
     rows += [
@@ -28,7 +28,7 @@ def settings_screen(preferences: Preferences, theme: str) -> Picker:
 
 
 def themes_screen(names: list[str], now: str, show: Callable[[str], None]) -> Picker:
-    """Make a list of all themes, ours first; `show` previews the one at the cursor."""
+    """Return the screen that lists all themes, ours first; `show` previews the one at the cursor."""
     ours = [theme.name for theme in THEMES]
     rows = [Row(AS_TERMINAL, AS_TERMINAL, "dark or light")]
     rows += [Row(name, name) for name in (*ours, *sorted({*names} - {*ours}))]
@@ -36,6 +36,6 @@ def themes_screen(names: list[str], now: str, show: Callable[[str], None]) -> Pi
 
 
 def choices_screen(name: str, now: str) -> Picker:
-    """Make a list of the values of a setting that isn't just on or off."""
+    """Return the screen with the values of a setting that isn't just on or off."""
     label, about, choices = CHOICES[name]
     return Picker(label, [Row(value, value, meaning) for value, meaning in choices.items()], about=about, chosen=now)

@@ -68,7 +68,7 @@ class Activity:
 
     # -- events
 
-    def hear(self, event: events.Event) -> None:
+    def handle(self, event: events.Event) -> None:
         """Update the activity from an event of the session."""
         if isinstance(event, ToolCall):
             self._follow(event)

@@ -221,7 +221,7 @@ class SessionController:
         async with session.events() as listener:
             async for event in listener:
                 try:
-                    self.hear(event)
+                    self.handle(event)
                 except Exception as error:
                     self._report_bug_once(error)
         await self.process.wait_settled()
@@ -250,7 +250,7 @@ class SessionController:
         prompts = "the queued prompt is" if count == 1 else f"the {count} queued prompts are"
         return f"ctrl+r restarts it{f'; {prompts} kept' if count else ''}"
 
-    def hear(self, event: events.Event) -> None:
+    def handle(self, event: events.Event) -> None:
         """Record the changes of an event, to draw them with the next frame."""
         changed = self.context.changed
         match event:
@@ -284,7 +284,7 @@ class SessionController:
             case events.Unknown():
                 self.unknown_updates += 1
                 self.process.log.record_unknown(event.kind, event.data)
-        self.activity.hear(event)
+        self.activity.handle(event)
         self.unfinished.apply(event)
         self.context.on_change()
 

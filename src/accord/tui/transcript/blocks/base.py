@@ -29,7 +29,7 @@ EDGE, MIDDLE = Style(meta={"edge": "side"}), Style(meta={"edge": "middle"})
 
 
 def edge_of(segment: Segment) -> str:
-    """`side` or `middle` for decoration, empty for text."""
+    """Return `side` or `middle` for decoration, and an empty string for text."""
     return str(segment.style.meta.get("edge", "")) if segment.style is not None else ""
 
 

@@ -81,16 +81,17 @@ def _diff_rows(old: Sequence[str], new: Sequence[str], context: int) -> list[Row
     return rows
 
 
-def _change_rows(old: Sequence[str], new: Sequence[str], gone: tuple[int, int], come: tuple[int, int]) -> list[Row]:
-    pairs = min(gone[1] - gone[0], come[1] - come[0])
-    marks = [_marks(old[gone[0] + at], new[come[0] + at]) for at in range(pairs)]
-    removed = [
-        Row("-", at + 1, None, old[at], marks[at - gone[0]][0] if at - gone[0] < pairs else ()) for at in range(*gone)
+def _change_rows(
+    old: Sequence[str], new: Sequence[str], old_span: tuple[int, int], new_span: tuple[int, int]
+) -> list[Row]:
+    """Return the rows of one change. Its first lines are compared in pairs, whose differing words are marked."""
+    removed, added = range(*old_span), range(*new_span)
+    marks = [_marks(old[before], new[after]) for before, after in zip(removed, added, strict=False)]
+    marks += [((), ())] * (max(len(removed), len(added)) - len(marks))
+    return [
+        *(Row("-", at + 1, None, old[at], mark[0]) for at, mark in zip(removed, marks, strict=False)),
+        *(Row("+", None, at + 1, new[at], mark[1]) for at, mark in zip(added, marks, strict=False)),
     ]
-    added = [
-        Row("+", None, at + 1, new[at], marks[at - come[0]][1] if at - come[0] < pairs else ()) for at in range(*come)
-    ]
-    return [*removed, *added]
 
 
 def _marks(old: str, new: str) -> tuple[tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]]:
@@ -159,10 +160,10 @@ def _mark_words(rows: list[Row]) -> list[Row]:
     marked: list[Row] = []
     for _, run in groupby(rows, key=lambda row: row.sign in "-+"):
         some = list(run)
-        gone, come = ([row for row in some if row.sign == sign] for sign in "-+")
+        removed, added = ([row for row in some if row.sign == sign] for sign in "-+")
         marks = {
             id(row): mark
-            for old, new in zip(gone, come, strict=False)
+            for old, new in zip(removed, added, strict=False)
             for row, mark in zip((old, new), _marks(old.text, new.text), strict=True)
         }
         marked += [row._replace(marks=marks.get(id(row), ())) for row in some]
@@ -248,22 +249,22 @@ class _Painted:
     def render_side_by_side(self, width: int) -> list[Strip]:
         half = (width - 1) // 2
         lines: list[Strip] = []
-        gone: list[int] = []
-        come: list[int] = []
+        removed: list[int] = []
+        added: list[int] = []
 
         def flush() -> None:
-            for at in range(max(len(gone), len(come))):
-                left = self._half(gone[at], "old", half) if at < len(gone) else []
-                right = self._half(come[at], "new", half) if at < len(come) else []
+            for at in range(max(len(removed), len(added))):
+                left = self._half(removed[at], "old", half) if at < len(removed) else []
+                right = self._half(added[at], "new", half) if at < len(added) else []
                 lines.extend(self._join_halves(left, right, half))
-            gone.clear()
-            come.clear()
+            removed.clear()
+            added.clear()
 
         for at, row in enumerate(self._rows):
             if row.sign == "-":
-                gone.append(at)
+                removed.append(at)
             elif row.sign == "+":
-                come.append(at)
+                added.append(at)
             else:
                 flush()
                 if row.sign == "@":
@@ -287,13 +288,13 @@ class _Painted:
 
     def _cell(self, row: Row, text: Text, number: str, width: int) -> list[Strip]:
         text_styles = self._text_styles
-        text, ground = mark_words(text, row.sign, row.marks, text_styles)
-        style = text_styles.base if ground is None else text_styles.base + ground
+        text, background = mark_words(text, row.sign, row.marks, text_styles)
+        style = text_styles.base if background is None else text_styles.base + background
         room = max(width - len(number), 4)
-        body = text_styles.draw(text, room, ground) or [text_styles.line(("", ground))]
+        body = text_styles.draw(text, room, background) or [text_styles.line(("", background))]
         lines = []
         for at, line in enumerate(body):
-            beside = text_styles.dim if ground is None else ground + text_styles.dim
+            beside = text_styles.dim if background is None else background + text_styles.dim
             edge = text_styles.line((number if at == 0 else " " * len(number), beside + EDGE))
             lines.append(Strip.join([edge, line.extend_cell_length(room, style)]))
         return lines
@@ -303,31 +304,31 @@ class _Painted:
         return self._text_styles.line((one_line(words, max(width - 1, 4)), self._text_styles.dim))
 
 
-def _ground_none(text_styles: TextStyles) -> tuple[Style | None, Style | None]:
+def _context_background(text_styles: TextStyles) -> tuple[Style | None, Style | None]:
     return None, None
 
 
-def _ground_gone(text_styles: TextStyles) -> tuple[Style | None, Style | None]:
+def _removed_background(text_styles: TextStyles) -> tuple[Style | None, Style | None]:
     return text_styles.removed, text_styles.removed_word
 
 
-def _ground_come(text_styles: TextStyles) -> tuple[Style | None, Style | None]:
+def _added_background(text_styles: TextStyles) -> tuple[Style | None, Style | None]:
     return text_styles.added, text_styles.added_word
 
 
-_GROUNDS = {" ": _ground_none, "-": _ground_gone, "+": _ground_come}
+_BACKGROUNDS = {" ": _context_background, "-": _removed_background, "+": _added_background}
 
 
 def mark_words(
     text: Text, sign: str, marks: Sequence[tuple[int, int]], text_styles: TextStyles
 ) -> tuple[Text, Style | None]:
     """Mark the differing words of a highlighted line. Return it with the background of the line."""
-    ground, word = _GROUNDS[sign](text_styles)
+    background, word = _BACKGROUNDS[sign](text_styles)
     text = text.copy()
     if word is not None:
         for begin, end in marks:
             text.stylize(word, begin, end)
-    return text, ground
+    return text, background
 
 
 def highlight(texts: list[str], name: str, text_styles: TextStyles) -> list[Text]:
