@@ -78,6 +78,17 @@ def test_a_file_that_isnt_text_is_rejected(tmp_path: Path) -> None:
         read(path)
 
 
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [("\na" + ".a" * 200_000 + " = 1", "line 2: more than 500 dots"), ("#" * 600_000, "larger than")],
+)
+def test_a_hostile_file_is_rejected_without_parsing_it(tmp_path: Path, text: str, problem: str) -> None:
+    """The parser would take minutes for this key, and a project's file is read before the project is trusted."""
+    (tmp_path / "accord.toml").write_text(text)
+    with pytest.raises(ConfigError, match=problem):
+        load(tmp_path, user_file=tmp_path / "none.toml")
+
+
 def test_a_project_may_not_add_agents_until_it_is_trusted(tmp_path: Path) -> None:
     user = write(tmp_path / "config.toml", "default_agent = 'mine'\n[agents.mine]\ncommand = 'mine'\n")
     project = tmp_path / "project"

@@ -21,6 +21,9 @@ from accord.errors import ConfigError
 
 USER_FILE = "config.toml"
 PROJECT_FILE = "accord.toml"
+MAX_BYTES = 500_000
+MAX_DOTS = 500
+"""The most dots in a line: the time for a key is quadratic in them, and a project's file is untrusted."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 """Valid names of agents, which can't be mistaken for command lines."""
 WAITS = ("first byte", "initialize", "session", "call", "cancel", "login", "extension")
@@ -299,6 +302,9 @@ def parse(text: str, path: Path) -> Settings:
 
     from accord.config import problems
 
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.count(".") > MAX_DOTS:
+            raise ConfigError(f"{path}: line {number}: more than {MAX_DOTS:,} dots")
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -340,7 +346,11 @@ def _exists(path: Path) -> bool:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
+            raise ConfigError(f"{path}: larger than {MAX_BYTES:,} bytes")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         raise ConfigError(f"{path}: line {line}: the file is not UTF-8 text") from None

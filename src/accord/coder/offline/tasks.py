@@ -178,14 +178,14 @@ class Project:
     def _package_json(self) -> dict[str, Any]:
         try:
             found = json.loads(self.texts.get("package.json", "{}"))
-        except ValueError:
+        except (ValueError, RecursionError):
             return {}
         return found if isinstance(found, dict) else {}
 
     def _toml(self, file: str) -> dict[str, Any]:
         try:
             return tomllib.loads(self.texts.get(file, ""))
-        except tomllib.TOMLDecodeError:
+        except (tomllib.TOMLDecodeError, RecursionError):
             return {}
 
 
