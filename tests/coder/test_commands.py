@@ -224,6 +224,22 @@ async def test_the_projects_commands_are_advertised_and_updated_as_they_change(j
     assert names(session).count("help") == 1
 
 
+async def test_a_command_that_is_a_link_to_a_protected_file_is_not_offered(joined: Join, project: Path) -> None:
+    """Its first line would be published, and the rest sent to the model."""
+    folder = project / ".accord" / "commands"
+    folder.mkdir(parents=True)
+    (project / "accord.toml").write_text('[permissions]\ndeny = ["path:**/secret.txt"]\n')
+    (project / "secret.txt").write_text("the secret\n")
+    (project / "public.md").write_text("Say hello.\n")
+    (folder / "leak.md").symlink_to(project / "secret.txt")
+    (folder / "greet.md").symlink_to(project / "public.md")
+    agent, _ = coder([])
+    async with joined(agent) as client:
+        session = await client.new_session()
+        assert "greet" in names(session)
+        assert "leak" not in names(session)
+
+
 @pytest.mark.req("V1-SETUP-18")
 async def test_commands_of_all_directories_are_found_and_the_first_directory_wins(joined: Join, project: Path) -> None:
     other = project.parent / "other"

@@ -194,7 +194,7 @@ async def _read_first(state: CoderSession, files: Files, directory: str) -> Inst
             if not await files.exists(path):
                 continue
             real = await run_in_thread(os.path.realpath, path)
-            if os.path.basename(real) not in _BASENAMES or not _may_read(state, real):
+            if os.path.basename(real) not in _BASENAMES or not may_read(state, real):
                 continue
             text = await files.read(path, at=real)
         except (AccordError, OSError):
@@ -204,7 +204,7 @@ async def _read_first(state: CoderSession, files: Files, directory: str) -> Inst
     return None
 
 
-def _may_read(state: CoderSession, path: str) -> bool:
+def may_read(state: CoderSession, path: str) -> bool:
     """Return whether no rule protects a file."""
     session = state.session
     action = Action.of_read(path, agent="accord", session=session.id, project=session.cwd)

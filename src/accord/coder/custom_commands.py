@@ -21,6 +21,7 @@ from accord.coder.front_matter import split_front_matter
 from accord.errors import AccordError
 from accord.model.record import Record
 from accord.model.session import Command
+from accord.process.thread import run_in_thread
 
 if TYPE_CHECKING:
     from accord.agent.session import Session
@@ -50,18 +51,25 @@ class CustomCommands:
     """The custom commands of a session's project, reloaded when their files change."""
 
     def __init__(
-        self, session: Session, files: Callable[[], Files], reserved: Collection[str], on_change: Callable[[], None]
+        self,
+        session: Session,
+        files: Callable[[], Files],
+        reserved: Collection[str],
+        on_change: Callable[[], None],
+        may_read: Callable[[str], bool],
     ) -> None:
-        """`files` returns the session's files, which change if it moves; `reserved` names are ignored."""
+        """`files` returns the session's files, which change if it moves; `reserved` names are ignored. `may_read` is
+        whether no rule protects a file: a command may be a link to one."""
         self._session = session
         self._files = files
+        self._may_read = may_read
         self._reserved = frozenset(reserved)
         self._on_change = on_change
         self._watcher: asyncio.Task[None] | None = None
         self.by_name: dict[str, CustomCommand] = {}
 
     async def reload(self) -> None:
-        found = await load(self._session.roots, self._files(), self._reserved)
+        found = await load(self._session.roots, self._files(), self._reserved, self._may_read)
         if found != self.by_name:
             self.by_name = found
             self._on_change()
@@ -102,16 +110,22 @@ def _sanitize(text: str) -> str:
     return "".join(char if char.isprintable() else " " for char in text)[:MAX_DESCRIPTION].strip()
 
 
-async def load(roots: Sequence[str], files: Files, reserved: Collection[str]) -> dict[str, CustomCommand]:
+async def load(
+    roots: Sequence[str], files: Files, reserved: Collection[str], may_read: Callable[[str], bool]
+) -> dict[str, CustomCommand]:
     """Load the commands of a session's directories by name. Of two with the same name, the first one is used."""
     found: dict[str, CustomCommand] = {}
     for root in roots:
-        await _load_directory(os.path.join(root, DIRECTORY), files, reserved, found)
+        await _load_directory(os.path.join(root, DIRECTORY), files, reserved, may_read, found)
     return found
 
 
 async def _load_directory(
-    directory: str, files: Files, reserved: Collection[str], found: dict[str, CustomCommand]
+    directory: str,
+    files: Files,
+    reserved: Collection[str],
+    may_read: Callable[[str], bool],
+    found: dict[str, CustomCommand],
 ) -> None:
     """Add the commands of one directory to `found`. Unreadable files and reserved names are skipped."""
     try:
@@ -124,8 +138,12 @@ async def _load_directory(
             continue
         if len(found) == MAX_COMMANDS:
             break
+        path = os.path.join(directory, entry.name)
+        real = await run_in_thread(os.path.realpath, path)
+        if not may_read(real):
+            continue
         try:
-            custom = parse(name, await files.read(os.path.join(directory, entry.name)))
+            custom = parse(name, await files.read(path, at=real))
         except (AccordError, OSError):
             continue
         if custom.text:

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from accord.coder import modes
-from accord.coder.agents_md import NestedInstructions
+from accord.coder.agents_md import NestedInstructions, may_read
 from accord.coder.background_commands import BackgroundCommands
 from accord.coder.commands import SlashCommands
 from accord.coder.context import size
@@ -88,7 +88,11 @@ class CoderSession:
         self.models: ModelChoice = ModelChoice(session, shared)
         self.commands: SlashCommands = SlashCommands(self)
         self.custom_commands: CustomCommands = CustomCommands(
-            session, lambda: self.files.disk, reserved_commands, self._publish_commands
+            session,
+            lambda: self.files.disk,
+            reserved_commands,
+            self._publish_commands,
+            lambda path: may_read(self, path),
         )
         self.parent: CoderSession | None = None
         """The session that a sub-agent works for. Its budget is charged, and the user isn't asked for permission."""
