@@ -608,3 +608,9 @@ async def test_files_and_lines_are_counted() -> None:
 )
 def test_the_first_paragraph_of_a_document_is_prose(text: str, first: str) -> None:
     assert first_paragraph(text) == first
+
+
+def test_build_files_that_are_nested_too_deeply_are_ignored() -> None:
+    deep = "[" * 50_000
+    project = Project(["pyproject.toml", "package.json"], {"pyproject.toml": f"a = {deep}", "package.json": deep})
+    assert project.description() is None

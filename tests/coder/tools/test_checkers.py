@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,15 @@ def test_a_name_with_shell_syntax_is_quoted_in_a_script() -> None:
     name = "a;touch x.py"
     assert commands_for(name, {"*.py": "sh -c 'check {file} | head'"}) == [["sh", "-c", f"check '{name}' | head"]]
     assert commands_for(name, {"*.py": "check --file={file}"}) == [["check", f"--file={name}"]]
+
+
+@pytest.mark.parametrize(
+    "script", ["check '{file}'", 'check "x/{file}"', "check {file} && check '{file}.bak'", "check \\{file}"]
+)
+def test_a_script_cannot_quote_the_name_again(script: str) -> None:
+    """Two quotes would end each other, and the name `;rm x` would be a command."""
+    with pytest.raises(ToolError, match="quoted already; remove the quotes"):
+        commands_for(";rm x;.py", {"*.py": shlex.join(["sh", "-c", script])})
 
 
 async def test_a_failing_checker_is_reported_with_the_edit(harness: Harness) -> None:

@@ -4,6 +4,7 @@ Checkers come from the user's configuration, or from that of a trusted project. 
 
 from __future__ import annotations
 
+import itertools
 import os
 import shlex
 from collections.abc import Mapping
@@ -35,12 +36,26 @@ def commands_for(path: str, checkers: Mapping[str, str]) -> list[list[str]]:
             words = shlex.split(template)
         except ValueError as error:
             raise ToolError(f"the checker for {glob} is invalid: {error}") from None
+        if any(_quotes_file(word) for word in words):
+            raise ToolError(f"the checker for {glob} is invalid: {FILE} is quoted already; remove the quotes around it")
         # A name such as `-x` must not become an option.
         file = os.path.join(os.curdir, path) if path.startswith("-") else path
         if words:
             has_place = any(FILE in word for word in words)
             found.append([_insert(file, word) for word in words] + ([] if has_place else [file]))
     return found
+
+
+def _quotes_file(word: str) -> bool:
+    """Return whether a script puts the file's name in quotes. Ours would end them: the name could run commands."""
+    if len(word.split()) == 1:
+        return False
+    for before in itertools.accumulate(word.split(FILE)[:-1], lambda one, other: f"{one}file{other}"):
+        try:
+            shlex.split(before, comments=False)
+        except ValueError:
+            return True
+    return False
 
 
 def _insert(file: str, word: str) -> str:
