@@ -134,7 +134,7 @@ async def test_only_regular_files_are_opened(harness: Harness, lent: dict[str, A
 async def test_invalid_paths_are_an_error(harness: Harness, path: str) -> None:
     async with harness() as tools:
         for name in ("read_file", "write_file", "edit_file", "delete_file"):
-            await tools.call_failing(name, path=path, **TOOLS[name])
+            assert f"{name} failed" not in await tools.call_failing(name, path=path, **TOOLS[name])
 
 
 class TestWithTheClientsFiles:

@@ -83,8 +83,11 @@ async def reach(ctx: ToolContext, path: str, *, follow: bool = True) -> str:
     if path not in ctx.reached:
         try:
             await locate(ctx, path, follow=follow)
-        except ToolError:  # the tool reports it later
-            ctx.reached[path] = await asyncio.to_thread(os.path.realpath, path)
+        except ToolError as error:  # the tool reports it later
+            try:
+                ctx.reached[path] = await asyncio.to_thread(os.path.realpath, path)
+            except ValueError:  # no path at all: it contains a NUL
+                raise error from None
     return ctx.reached[path]
 
 
