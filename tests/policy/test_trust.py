@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from accord.config.settings import load
 from accord.errors import RuleError
+from accord.policy.project import build_policy
 from accord.policy.trust import Trust
 
 
@@ -93,3 +95,12 @@ def test_a_file_that_others_can_write_to_trusts_nothing(trust: Trust, app: Path)
     trust.path.chmod(0o666)
     assert not trust.trusts(app)
     assert "chmod 600" in str(trust.problems[0])
+
+
+def test_a_directory_with_hundreds_of_rules_must_be_trusted_first(app: Path, tmp_path: Path) -> None:
+    """They are compared for each file that a search finds: a repository could keep the agent busy."""
+    (app / "accord.toml").write_text(f"[permissions]\ndeny = {[f'path:**/{number}' for number in range(501)]}\n")
+    user = tmp_path / "none.toml"
+    with pytest.raises(RuleError, match="more than 500 rules; if you wrote them, run: accord trust"):
+        build_policy(load(app, user_file=user), app, "accord")
+    build_policy(load(app, user_file=user, trusted=True), app, "accord")

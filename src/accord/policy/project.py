@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from accord.policy.sources import Permissions
 
 
+MAX_UNTRUSTED_RULES = 500
+"""The most rules of a project that isn't trusted. Each decision compares all of them, for each file in a search."""
+
+
 def load_configuration(cwd: Path) -> Loaded:
     """Load the user's and the project's file. Trust is checked only if the project has a file."""
     trusted = False
@@ -50,6 +54,10 @@ def build_policy(
     theirs = [Rule(effect="allow", path=(pattern, f"{pattern}/**"), access="read") for pattern in patterns]
     user = _permissions(loaded.user_rules, user_config())
     project = _permissions(loaded.project_rules, cwd / PROJECT_FILE)
+    if len(project.rules) > MAX_UNTRUSTED_RULES and not loaded.trusted:
+        raise RuleError(
+            f"{cwd / PROJECT_FILE}: more than {MAX_UNTRUSTED_RULES} rules; if you wrote them, run: accord trust {cwd}"
+        )
     return Policy(
         cwd,
         flags=flags,
