@@ -172,6 +172,7 @@ class Listener:
         assert self._socket is not None
         sock = self._socket
         config = _configure(self._address, self._limits, sock)
+        _ignore_priorities()
         from hypercorn.asyncio import serve
 
         async def wait_for_stop() -> None:
@@ -194,6 +195,19 @@ class Listener:
             sock.cut_off()  # hypercorn doesn't know about connections in their TLS handshake
             with suppress(TimeoutError):
                 await asyncio.wait_for(sock.wait_until_all_closed(), self._limits.header_seconds or None)
+
+
+def _ignore_priorities() -> None:
+    """Ignore the priorities of HTTP/2's streams, which RFC 9113 has removed. There is no option for it.
+
+    A new priority takes hypercorn the longer the more streams a connection has: two clients that sent nothing else, and
+    no token, kept the others waiting for nine seconds."""
+    from hypercorn.protocol.h2 import H2Protocol
+
+    async def ignore(self: H2Protocol, event: Any) -> None:
+        pass
+
+    H2Protocol._priority_updated = ignore  # type: ignore[method-assign]
 
 
 @contextmanager
