@@ -425,6 +425,15 @@ async def test_only_an_admin_or_this_machine_reads_the_metrics(tmp_path: Path) -
     assert (nobody.status, faked.status, other.status, boss.status) == (401, 401, 403, 200)
 
 
+@pytest.mark.parametrize("header", ["x_forwarded_for", "forwarded"])
+async def test_the_metrics_are_not_public_behind_a_proxy_that_the_server_does_not_know(
+    header: str, tmp_path: Path
+) -> None:
+    async with serving(tmp_path) as served:
+        assert (await served.request("GET", "/metrics", **{header: "for=203.0.113.7"})).status == 401
+        assert (await served.request("GET", "/metrics")).status == 200
+
+
 async def until_healthy(served: Served) -> None:
     """Ask until the server answers. It cuts off a client that a busy machine keeps from sending its headers in time."""
     while True:

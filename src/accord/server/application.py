@@ -193,8 +193,10 @@ class Application:
 
     def _may_read_metrics(self, request: Request) -> bool:
         """Return whether the metrics need no token, as for programs on this machine without a proxy in between."""
-        is_local = is_loopback(request.address) and not request.is_forwarded
-        return is_local and not self._trust_proxy and request.header("authorization") is None
+        is_local = is_loopback(request.address) and not self._trust_proxy
+        # Of a proxy on this machine for which the server wasn't configured.
+        is_forwarded = bool(request.values("x-forwarded-for") or request.values("forwarded"))
+        return is_local and not is_forwarded and request.header("authorization") is None
 
     async def _serve_ticket(self, request: Request, exchange: _Exchange, identity: Identity, receive: Receive) -> None:
         if request.is_websocket or request.method != "POST":

@@ -45,7 +45,6 @@ class Request:
         peer = (scope.get("client") or ("", 0))[0]
         self.address: str = peer
         """The client's address. Behind a proxy, the one that the nearest proxy saw."""
-        self.is_forwarded: bool = False
         if trust_proxy:
             self._apply_proxy()
 
@@ -55,7 +54,6 @@ class Request:
         Only the last address is used: the proxy appended it, and the client may have sent all the others."""
         if forwarded := self.header("x-forwarded-for"):
             self.address = forwarded.rpartition(",")[2].strip()
-            self.is_forwarded = True
         if (scheme := self.header("x-forwarded-proto")) in ("http", "https"):
             self.scheme = scheme
 
