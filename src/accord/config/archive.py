@@ -10,6 +10,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from functools import partial
+from io import BufferedReader, FileIO
 from pathlib import Path, PurePosixPath
 from typing import IO, NamedTuple, NoReturn
 
@@ -59,8 +60,7 @@ def _put(member: Member, target: Path) -> None:
 
 
 def _zip(archive: Path) -> Iterator[Member]:
-    _check_directory(archive)
-    with zipfile.ZipFile(archive) as bundle:
+    with _ZipReader(FileIO(archive)) as file, zipfile.ZipFile(file) as bundle:
         for info in bundle.infolist():
             mode = info.external_attr >> 16
             if stat.S_IFMT(mode) not in (0, stat.S_IFREG, stat.S_IFDIR):
@@ -71,12 +71,13 @@ def _zip(archive: Path) -> Iterator[Member]:
                 yield Member(info.filename, info.file_size, mode, partial(bundle.open, info))
 
 
-def _check_directory(archive: Path) -> None:
-    """Reject a zip archive whose central directory is too large, before zipfile reads it."""
-    with archive.open("rb") as file:
-        end = zipfile._EndRecData(file)  # type: ignore[attr-defined]
-    if end is not None and end[zipfile._ECD_SIZE] > MAX_DIRECTORY_BYTES:  # type: ignore[attr-defined]
-        raise ConfigError("the archive's central directory is too large; nothing was installed")
+class _ZipReader(BufferedReader):
+    """Reads a zip archive; limits the size of its central directory, the only large part that zipfile reads at once."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        if size is not None and size > MAX_DIRECTORY_BYTES:
+            raise ConfigError("the archive's central directory is too large; nothing was installed")
+        return super().read(size)
 
 
 class _Tar(tarfile.TarFile):
