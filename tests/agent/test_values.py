@@ -303,6 +303,8 @@ WRONG: dict[str, tuple[Any, str]] = {
     "options": (lambda turn: turn.permit("?", options=[]), "options"),
     "subagent": (lambda turn: turn.session.subagent(Subagent(session_id="s", state="zzz")), "subagent.state"),
     "exit code": (lambda turn: turn.display_terminal("x").exit(-9), "code"),
+    "output": (lambda turn: turn.display_terminal("x").write(object()), "data"),
+    "whole output": (lambda turn: turn.display_terminal("x").set_output(5), "data"),
     "first line": (lambda turn: turn.files.read("a", line=-1), "line"),
     "lines": (lambda turn: turn.files.read("a", limit=-1), "limit"),
     "title": (lambda turn: turn.set_title(5), "title"),

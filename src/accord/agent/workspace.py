@@ -248,7 +248,11 @@ class DisplayTerminal:
 
 
 def _octets(data: bytes | str) -> bytes:
-    return data.encode("utf-8", "replace") if isinstance(data, str) else data
+    if isinstance(data, str):
+        return data.encode("utf-8", "replace")
+    if not isinstance(data, bytes):
+        raise InvalidValue(f"data is {short(data)}; it must be bytes or a string", argument="data")
+    return data
 
 
 class Files:
