@@ -125,14 +125,14 @@ def read_result(method: Method[Any, Any], result: bytes | msgspec.Raw) -> Any:
     text = b"{}" if len(result) == 4 and bytes(result) == b"null" else result
     try:
         return decoder(method.result).decode(text)
-    except (ValueError, RecursionError):
+    except RecursionError:
+        raise RemoteProtocolError(f"{method.name}: the response is nested too deeply") from None
+    except ValueError:
         pass
     try:
         return repair_read(method.result, msgspec.json.decode(_JsonCheck.decode(text)))
     except Unreadable as error:
         raise RemoteProtocolError(f"{method.name}: the response can't be read: {error}") from None
-    except RecursionError:
-        raise RemoteProtocolError(f"{method.name}: the response is nested too deeply") from None
     except Exception:  # fails only this call
         raise RemoteProtocolError(f"{method.name}: the response can't be read") from None
 
