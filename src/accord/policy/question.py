@@ -54,7 +54,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     request: PermissionRequest | None = None
 
     def describe_reason(self, cwd: str = "") -> str:
-        """Return the reason without the command, page or file at its end, which the question shows anyway. Files may
+        """Return the reason without the trailing command, page or file, which the question shows anyway. Files may
         be shown relative to `cwd`."""
         action = self.action
         shown = [action.line, action.url, *action.paths, *(path.removeprefix(f"{cwd}/") for path in action.paths)]
