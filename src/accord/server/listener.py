@@ -207,7 +207,7 @@ def _ignore_priorities() -> None:
     async def ignore(self: H2Protocol, event: Any) -> None:
         pass
 
-    H2Protocol._priority_updated = ignore  # type: ignore[method-assign]
+    setattr(H2Protocol, "_priority_updated", ignore)  # noqa: B010
 
 
 @contextmanager
