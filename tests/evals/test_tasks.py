@@ -19,7 +19,6 @@ import accord
 APIS = [wire for wire in MODELS if wire not in WIRES]  # the gateways speak one of these
 TASKS = load_tasks()
 node = needs(None if shutil.which("node") else "node isn't installed")
-APIS = [wire for wire in MODELS if wire not in WIRES]
 every_task = pytest.mark.parametrize(
     "task",
     [
