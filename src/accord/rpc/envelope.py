@@ -396,7 +396,17 @@ class _Response(msgspec.Struct):
     method: Raw | UnsetType = UNSET
 
 
+class _Result(Success, frozen=True, forbid_unknown_fields=True):
+    """A response without an error, as nearly all are. It needs no conversion, which would take a third of the time; an
+    error takes 0.7 µs longer because it is decoded twice."""
+
+    jsonrpc: Literal["2.0"]
+    id: Int64 | str | None
+    result: Raw
+
+
 _response = msgspec.json.Decoder(_Response)
+_result: msgspec.json.Decoder[Any] = msgspec.json.Decoder(_Result)
 
 
 def looks_like_response(line: bytes) -> bool:
@@ -408,6 +418,11 @@ def looks_like_response(line: bytes) -> bool:
 def read_response(line: bytes) -> Success | Failure | None:
     """Decode one line as a response; None if it is something else or unusual."""
     try:
+        result: Success = _result.decode(line)
+        return result
+    except (ValueError, RecursionError):
+        pass
+    try:
         return _as_response(_response.decode(line))
     except (ValueError, RecursionError):
         return None
@@ -415,6 +430,11 @@ def read_response(line: bytes) -> Success | Failure | None:
 
 def read_responses(block: bytes, lines: int) -> list[Success | Failure] | None:
     """Decode all lines of a block as responses; None if any line is something else. `lines` is their number."""
+    try:
+        results: list[Success | Failure] = _result.decode_lines(block)
+        return results if len(results) == lines else None
+    except (ValueError, RecursionError):
+        pass
     found = []
     try:
         for each in _response.decode_lines(block):
@@ -432,7 +452,7 @@ def _as_response(found: _Response) -> Success | Failure | None:
         return None
     if found.error is not UNSET:
         return Failure(found.id, found.error) if found.result is UNSET else None
-    return Success(found.id, found.result) if found.result is not UNSET else None
+    return _Result(id=found.id, result=found.result, jsonrpc="2.0") if found.result is not UNSET else None
 
 
 def find_responses(block: bytes) -> list[int]:
