@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from copy import copy
 from typing import Any
 
-from msgspec import UNSET
+from msgspec import UNSET, structs
 
 from accord.codec import from_wire
 from accord.codec.from_wire import cost, notice, or_none, session_info, tokens, usage
@@ -14,8 +14,9 @@ from accord.model.content import Content
 from accord.model.record import patch
 from accord.model.requests import AuthMethod, Elicitation, PermissionRequest
 from accord.model.session import Choice, Command, Option, Plan
-from accord.model.tool import Diff, ExitStatus, ToolCall, ToolContent
+from accord.model.tool import Diff, ExitStatus, FileChange, ToolCall, ToolContent
 from accord.schema import v1
+from accord.schema.constructor import unchecked
 from accord.schema.shape import Other
 
 __all__ = [
@@ -68,8 +69,10 @@ def contents(blocks: list[Any]) -> list[Content]:
 
 def diff(item: v1.Diff) -> Diff:
     """Read a diff. Without an old text, the file is new."""
-    found = Diff.of(item.path, or_none(item.old_text), item.new_text)
-    found.meta = or_none(item.meta)
+    old = or_none(item.old_text)
+    operation = "add" if old is None else "modify"
+    change = unchecked(FileChange, operation=operation, path=item.path, old_text=old, new_text=item.new_text)
+    found: Diff = unchecked(Diff, changes=[change], meta=or_none(item.meta))
     return found
 
 
@@ -242,7 +245,7 @@ def subagent(update: v1.SubagentUpdate) -> dict[str, Any]:
 def permission(request: v1.RequestPermissionRequest, tool_calls: Mapping[str, ToolCall]) -> PermissionRequest:
     """Read a permission request. Its tool call is the known one, with the changes of the request."""
     id = request.tool_call.tool_call_id
-    call = copy(tool_calls[id]) if id in tool_calls else ToolCall(id=id)
+    call = structs.replace(tool_calls[id]) if id in tool_calls else ToolCall(id=id)
     patch(call, tool_call_fields(request.tool_call), UNSET)
     return PermissionRequest(
         session_id=request.session_id,

@@ -38,6 +38,7 @@ from accord.model.session import (
     Usage,
 )
 from accord.model.tool import Location, TerminalRef
+from accord.schema.constructor import unchecked
 from accord.schema.shape import Other
 
 
@@ -133,7 +134,8 @@ def terminal_ref(item: Any) -> TerminalRef:
 
 def location(place: Any) -> Location:
     line = or_none(place.line) or None  # lines count from 1; 0 means no line
-    return Location(path=place.path, line=line, meta=or_none(place.meta))
+    found: Location = unchecked(Location, path=place.path, line=line, meta=or_none(place.meta))
+    return found
 
 
 # Plans, options, usage

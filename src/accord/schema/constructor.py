@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -9,13 +10,16 @@ import msgspec
 from accord.errors import UsageError
 from accord.schema.shape import MessageType
 
-_construct = msgspec.StructMeta.__call__
+unchecked: Callable[..., Any] = msgspec.StructMeta.__call__
+"""Create an object of a class, given first, without the explanation of wrong calls below, which takes 0.2 µs.
+
+For objects that the library itself creates for every update, from fields that were decoded."""
 
 
 def construct(cls: Any, *args: Any, **fields: Any) -> Any:
     """Create an object. As `__call__` of a metaclass it costs about 0.2 µs, so classes of hot paths don't have it."""
     try:
-        return _construct(cls, *args, **fields)
+        return unchecked(cls, *args, **fields)
     except TypeError:
         problem = _find_problem(cls, args, fields)
         if problem is None:

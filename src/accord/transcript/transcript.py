@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from typing import Any, Union
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, UnsetType, structs
 
 from accord.model.content import Content, TextContent
 from accord.model.record import Meta, MetaPatch, patch, patch_meta
@@ -271,14 +271,20 @@ class Transcript:
         self, id: str, *, announced: bool = False, meta_patch: MetaPatch = UNSET, **changes: Any
     ) -> ToolCall:
         """Set fields of a tool call. A call that starts may be a new one that reuses an id."""
-        call = self._tool_call(id)
+        return self.change_tool(id, changes, announced=announced, meta_patch=meta_patch)
+
+    def change_tool(
+        self, id: str, changes: dict[str, Any], *, announced: bool = False, meta_patch: MetaPatch = UNSET
+    ) -> ToolCall:
+        """Like `patch_tool`, with the fields in a dict."""
+        call = self.tool_calls.get(id) or self._tool_call(id)
         if call.status in FINAL and self.reused is not None:
             begins = announced or changes.get("status", "completed") not in FINAL
             if begins and self.reused(id):
                 del self.tool_calls[id]  # it stays in the timeline
                 call = self._tool_call(id)
         patch(call, changes, meta_patch)
-        return copy(call)
+        return structs.replace(call)  # half the time of `copy`
 
     def append_tool_content(self, id: str, content: ToolContent) -> ToolCall:
         """Add one piece to the content of a tool call."""

@@ -33,13 +33,16 @@ class Fold:
 
     def apply(self, update: v1.SessionUpdate) -> Event:
         """Apply one update and return the event. Never fails on an update that was decoded."""
-        role = _ROLES.get(type(update))
+        kind = type(update)
+        role = _ROLES.get(kind)
         if role is None:
             # Anything in between ends a message whose chunks have no id (V1-UPD-08).
             self.transcript.end_message()
-            if isinstance(update, _TOOL_CALLS) and update.meta:
-                self._read_terminals(update)
-            return with_meta(_VERBS[type(update)](self.transcript, update), update)
+            if isinstance(update, _TOOL_CALLS):  # the most frequent kind; its event has the metadata already
+                if update.meta:
+                    self._read_terminals(update)
+                return _tool_call(self.transcript, update)
+            return with_meta(_VERBS[kind](self.transcript, update), update)
         chunk: Any = update  # one of the three chunk types in `_ROLES`
         block = chunk.content
         id = chunk.message_id or None
@@ -87,8 +90,8 @@ def _terminal_events(transcript: Transcript, update: v1.ToolCall | v1.ToolCallPa
 
 
 def _tool_call(transcript: Transcript, update: v1.ToolCall | v1.ToolCallPatch) -> Event:
-    announced = isinstance(update, v1.ToolCall)
-    return transcript.patch_tool(update.tool_call_id, announced=announced, **from_v1.tool_call_fields(update))
+    announced = type(update) is v1.ToolCall
+    return transcript.change_tool(update.tool_call_id, from_v1.tool_call_fields(update), announced=announced)
 
 
 def _plan(transcript: Transcript, update: v1.Plan) -> Event:
