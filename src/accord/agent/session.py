@@ -42,6 +42,7 @@ from accord.model.statement import (
 )
 from accord.model.tool import Location, LocationsLike, ToolKind, ToolStatus
 from accord.model.values import text, word
+from accord.schema.constructor import unchecked
 from accord.transports.base import READY
 
 if TYPE_CHECKING:
@@ -160,7 +161,10 @@ class Session:
     def location(self, place: str | Location) -> Location:
         """Convert to a location with an absolute path. A path may end in `:line`, counted from 1; 0 means no line."""
         found = check.location(place)
-        return Location(path=self.absolute(found.path), line=found.line or None, meta=found.meta)
+        absolute: Location = unchecked(
+            Location, path=self.absolute(found.path), line=found.line or None, meta=found.meta
+        )
+        return absolute
 
     # -- messages
 

@@ -139,8 +139,9 @@ class Tool:
 
     async def diff(self, path: str, old: str | None, new: str | None) -> None:
         """Show a change to a file: `old` None creates it, `new` None deletes it."""
-        for argument, value in (("path", path), ("old", old or ""), ("new", new or "")):
-            text(argument, value)
+        text("path", path)
+        text("old", old or "")
+        text("new", new or "")
         await self._add(Diff.of(self.session.absolute(path), old, new))
 
     def _add(self, content: ToolContent, meta: Meta | None = None) -> Awaitable[None]:

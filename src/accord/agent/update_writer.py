@@ -119,7 +119,8 @@ class UpdateWriter:
     def end_message(self) -> None:
         """Start a new message with the next chunk."""
         self._role = None
-        self.release_messages()
+        if self.redaction is not None:
+            self.release_messages()
 
     # -- statements
 
@@ -127,9 +128,7 @@ class UpdateWriter:
         """Encode a statement as lines; empty if the client's version has no equivalent.
 
         Call it before changing state: it raises `InvalidValue` if the statement can't be sent."""
-        if self.redaction is not None:
-            statement = self.redaction.redact(statement)
-        return self._encode(statement)
+        return self._encode(statement if self.redaction is None else self.redaction.redact(statement))
 
     def _encode(self, statement: Statement) -> bytes:
         lines: list[bytes] = []
@@ -153,7 +152,11 @@ class UpdateWriter:
             self.end_message()
         if self._save is not None:
             self.save(statement)
-        return self.send(lines) if lines else READY
+        if not lines:
+            return READY
+        if self._held is None and not self.is_muted:  # `send`, inlined as in `say`
+            return self._connection.send_notification(lines)
+        return self.send(lines)
 
     def release_messages(self) -> None:
         """Send and save the ends of messages that were held back because they could be the start of a secret."""

@@ -34,6 +34,7 @@ from accord.model.session import (
 )
 from accord.model.tool import Location, ToolKind, ToolStatus
 from accord.model.values import UINT16, UINT32, count, number, optional_text, short, text, texts, word
+from accord.schema.constructor import unchecked
 
 
 def _literals(alias: Any) -> frozenset[str]:
@@ -227,7 +228,10 @@ def location(place: str | Location) -> Location:
             count("location.line", place.line, UINT32)
         return place
     path, colon, line = text("location", place).rpartition(":")
-    return Location(path=path, line=int(line)) if colon and line.isdigit() else Location(path=place)
+    found: Location = unchecked(Location, path=place)
+    if colon and line.isdigit():
+        found.path, found.line = path, int(line)
+    return found
 
 
 def background(work: Any) -> list[tuple[str, str]]:

@@ -9,6 +9,7 @@ import msgspec
 from accord.model.content import Content
 from accord.model.list_like import ListLike
 from accord.model.record import Meta, PublicRecord, Record
+from accord.schema.constructor import unchecked
 
 ToolKind = Union[
     Literal["read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"], str
@@ -57,7 +58,9 @@ class Diff(PublicRecord):
     def of(cls, path: str, old: str | None, new: str | None) -> Diff:
         """Create the diff of one file. `old` is None for a new file, `new` is None for a deleted one."""
         operation = "add" if old is None else "delete" if new is None else "modify"
-        return cls(changes=[FileChange(operation=operation, path=path, old_text=old, new_text=new)])
+        change = unchecked(FileChange, operation=operation, path=path, old_text=old, new_text=new)
+        found: Diff = unchecked(cls, changes=[change])
+        return found
 
     @property
     def patch(self) -> str:
