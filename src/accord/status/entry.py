@@ -37,9 +37,10 @@ class SessionStatus(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
         arguments = [shlex.quote(each) for each in (self.cwd, self.agent, self.id)]
         return "cd {} && accord chat {} --session {}".format(*arguments)
 
-    def is_same_as(self, other: SessionStatus) -> bool:
-        """Return whether both describe the same session in the same state."""
-        return (self.id, self.agent, self.state) == (other.id, other.agent, other.state)
+    @property
+    def key(self) -> tuple[str, str, State]:
+        """The same for a session as long as it stays in a state."""
+        return self.id, self.agent, self.state
 
 
 def describe(text: str, limit: int = MAX_TITLE) -> str:

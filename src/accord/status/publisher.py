@@ -35,7 +35,9 @@ class Publisher:
 
     def publish(self, sessions: Sequence[SessionStatus]) -> None:
         """Publish the sessions of this process. Does nothing if they haven't changed."""
-        new = [self._date(each) for each in sessions[:MAX_ENTRIES]]
+        dates = {each.key: each.since for each in self._last}
+        now = self._clock()
+        new = [msgspec.structs.replace(each, since=dates.get(each.key, now)) for each in sessions[:MAX_ENTRIES]]
         if self._is_off or new == self._last:
             return
         self._last = new
@@ -56,10 +58,6 @@ class Publisher:
             (directory / f"{self._name}.json").unlink(missing_ok=True)
             (directory / f"{self._name}.lock").unlink(missing_ok=True)
         os.close(lock)
-
-    def _date(self, new: SessionStatus) -> SessionStatus:
-        old = next((each for each in self._last if each.is_same_as(new)), None)
-        return msgspec.structs.replace(new, since=old.since if old is not None else self._clock())
 
     def _write(self, sessions: list[SessionStatus]) -> None:
         if self._directory is None:
