@@ -22,6 +22,15 @@ def test_a_block_of_answers_is_read_as_each_of_them_is() -> None:
     assert second == Failure("a", Fault(-32601, "no"))
 
 
+@pytest.mark.parametrize("more", [b"", b',"_meta":{"a":1}', b',"extra":null'])
+def test_unknown_members_of_an_answer_are_ignored(more: bytes) -> None:
+    line = YES[:-1] + more + b"}"
+
+    for found in (read_response(line), *(read_responses(block(line), 1) or [None])):
+        assert isinstance(found, Success)
+        assert (found.id, bytes(found.result)) == (1, b"{}")
+
+
 @pytest.mark.parametrize(
     "lines",
     [
