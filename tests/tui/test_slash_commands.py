@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from support.tui_driver import Opened
+from support.tui_driver import Chat, Opened
 
 from accord.agent.turn import Turn
 from accord.model.session import Command
@@ -150,3 +150,17 @@ async def test_an_exit_word_in_a_sentence_is_sent(opened: Opened) -> None:
     async with opened(ScriptedAgent([repeats])) as chat:
         await chat.send("quit smoking")
         await chat.until("heard: quit smoking")
+
+
+async def test_a_higher_window_lists_more_commands(opened: Opened) -> None:
+    async with opened(ScriptedAgent([repeats]), size=(100, 36)) as chat:
+        await chat.type("/")
+        await chat.until(lambda: count_rows(chat) == 14)
+        await chat.press(*["down"] * 12)
+        await chat.pilot.resize_terminal(100, 24)
+        await chat.until(lambda: count_rows(chat) == 8)
+        await chat.until(lambda: any("❯ /" in line for line in chat.lines))
+
+
+def count_rows(chat: Chat) -> int:
+    return sum(" ◆ " in line and "/" in line for line in chat.lines[1:])

@@ -36,6 +36,37 @@ async def test_the_welcome_names_the_agent_and_the_branch_until_a_prompt_is_sent
         assert f"Accord {__version__}" not in chat.text
 
 
+@pytest.mark.parametrize(("width", "height"), [(80, 24), (60, 20), (40, 15)])
+async def test_the_welcome_makes_room_for_a_list_and_for_a_long_prompt(opened: Opened, width: int, height: int) -> None:
+    """The prompt was pushed out of windows of 24 lines by the first slash."""
+
+    def is_prompt_visible() -> bool:
+        region = chat.tab.editor.region
+        is_above_status = region.bottom < height and "● ready" in chat.lines[region.bottom]
+        return region.height >= 3 and is_above_status and "? keys" in chat.lines[-1]
+
+    async with opened(ScriptedAgent([repeats]), size=(width, height)) as chat:
+        await chat.until(f"Accord {__version__}")
+        before = chat.text
+        await chat.type("/")
+        await chat.until("tab accept")
+        await chat.until(is_prompt_visible)
+        await chat.press("backspace")
+        await chat.until(lambda: chat.text == before)
+        await chat.press(*["ctrl+j"] * 4)
+        await chat.until(lambda: chat.tab.editor.region.height >= 6)
+        await chat.until(is_prompt_visible)
+
+
+async def test_the_keys_are_listed_once_after_a_resize(opened: Opened) -> None:
+    async with opened(ScriptedAgent([repeats]), size=(80, 15)) as chat:
+        await chat.until("? keys")
+        assert chat.text.count("? keys") == 2, "in the welcome and on the status line"
+        await chat.pilot.resize_terminal(80, 24)
+        await chat.until("ctrl+o sessions")
+        await chat.until(lambda: chat.text.count("? keys") == 1)
+
+
 async def test_a_number_puts_a_suggestion_into_the_empty_prompt(opened: Opened) -> None:
     async with opened(ScriptedAgent([repeats])) as chat:
         await chat.until(FOR_AN_EMPTY_DIRECTORY[1])

@@ -21,6 +21,7 @@ from accord.version import __version__
 if TYPE_CHECKING:
     from rich.style import Style
 
+    from accord.tui.prompt.area import PromptArea
     from accord.tui.theme import TextStyles
 
 OFFLINE = "offline"
@@ -74,8 +75,9 @@ class Welcome(Widget):
             super().__init__()
             self.text = text
 
-    def __init__(self, text_styles: TextStyles, facts: Facts) -> None:
+    def __init__(self, text_styles: TextStyles, facts: Facts, prompt: PromptArea) -> None:
         super().__init__()
+        self._prompt = prompt
         self.text_styles = text_styles
         self._facts = facts
         self._rows: list[Row] = []
@@ -95,6 +97,11 @@ class Welcome(Widget):
         self.text_styles = text_styles
         self._update()
 
+    def make_room(self) -> None:
+        """Take fewer lines while the prompt needs more, or it would be pushed out of a low window."""
+        if self.size.width and len(self._lay_out(self.size.width)) != len(self._rows):
+            self._update()
+
     def _update(self) -> None:
         # Textual may paint before it lays out again, and doesn't paint twice if the size stays the same.
         if self.size.width:
@@ -102,8 +109,9 @@ class Welcome(Widget):
         self.refresh(layout=True)
 
     def _lay_out(self, width: int) -> list[Row]:
-        # The prompt and the status line take four lines; notices get at least two.
-        return lay_out(self._facts, self.text_styles, width, self.app.size.height - 6)
+        # The prompt and the status line take four lines, header and keys two; notices get at least two.
+        fixed = 6 + (2 if self._facts.has_keys else 0)
+        return lay_out(self._facts, self.text_styles, width, self.app.size.height - fixed - self._prompt.extra_height)
 
     def suggestion(self, number: int) -> str | None:
         """Return a suggestion by its number, from 1."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from accord.tui.theme import TextStyles
 
 SHELL = "Shell: runs here, not by the agent"
+_EMPTY_HEIGHT = 3
+"""The lines of an empty prompt with its frame."""
 _WORD = re.compile(r"[^\s\"']*")
 
 
@@ -73,6 +75,8 @@ class PromptArea(Vertical):
         self._files = Files(cwd)
         self._tree = ProjectTree(cwd)
         self._list: Completions | None = None
+        self.on_height: Callable[[], None] = lambda: None
+        """Called when it needs more or fewer lines."""
         self._known = ""  # text before the cursor when completions were last looked up
         self._pending_keys: list[
             tuple[str, str]
@@ -84,6 +88,15 @@ class PromptArea(Vertical):
 
     def compose(self) -> ComposeResult:
         yield self.editor
+
+    @property
+    def extra_height(self) -> int:
+        """The lines that it takes beyond those of an empty prompt: for a list, and for further lines of text."""
+        listed = self._list.height if self._list is not None else 0
+        return listed + max(self.editor.outer_size.height - _EMPTY_HEIGHT, 0)
+
+    def on_resize(self) -> None:
+        self.on_height()
 
     def on_text_area_changed(self, message: Editor.Changed) -> None:
         message.stop()
@@ -213,6 +226,7 @@ class PromptArea(Vertical):
             self._list = Completions(self.text_styles)
             self.mount(self._list, before=self.editor)
         self._list.show(suggestions, cursor)
+        self.on_height()
         self.editor.completing = not self._list.is_hint
         self.editor.completing_tree = self._list.is_tree
 
@@ -221,6 +235,7 @@ class PromptArea(Vertical):
         if self._list is not None:
             self._list.remove()
             self._list = None
+            self.on_height()
 
     # -- keys
 

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from accord.tui.prompt.tree import TreeRow
     from accord.tui.theme import TextStyles
 
-MAX_ROWS = 8
+MIN_ROWS, MAX_ROWS = 3, 14
+"""Visible suggestions: the more, the higher the window; eight in one of 24 lines."""
+_FRAME = 2
 OWN = "◆"
 """Marks the client's own commands."""
 _COMMAND = re.compile(r"/(\S*)$")
@@ -123,7 +125,7 @@ class Completions(Widget):
 
     DEFAULT_CSS: ClassVar[str] = """
     Completions {
-        height: auto; max-height: 10; border: round $primary 40%; padding: 0 1; background: $background;
+        height: auto; max-height: 16; border: round $primary 40%; padding: 0 1; background: $background;
         border-title-color: $muted; border-subtitle-color: $muted;
     }
     """
@@ -146,7 +148,7 @@ class Completions(Widget):
     def show(self, suggestions: list[Suggestion], cursor: int = 0) -> None:
         if suggestions != self.suggestions:
             self.cursor = cursor
-            self._top = max(min(self._top, cursor), cursor - MAX_ROWS + 1) if cursor else 0
+            self._top = max(min(self._top, cursor), cursor - self._rows + 1) if cursor else 0
             self.suggestions = suggestions
         self._column = max((cell_len(f"{each.label} {each.hint}".rstrip()) for each in suggestions), default=0)
         self.border_title = f"{OWN} Accord's own" if any(each.is_own for each in suggestions) else ""
@@ -155,8 +157,21 @@ class Completions(Widget):
 
     def _say_keys(self) -> None:
         opens = "→ open · ← close · " if self.is_tree else ""
-        place = f"{self.cursor + 1} of {len(self.suggestions)} · " if len(self.suggestions) > MAX_ROWS else ""
+        place = f"{self.cursor + 1} of {len(self.suggestions)} · " if len(self.suggestions) > self._rows else ""
         self.border_subtitle = "" if self.is_hint else f"{place}↑↓ select · {opens}tab accept · esc close"
+
+    def _scroll(self) -> None:
+        """Keep the cursor visible, also in a window that has become lower."""
+        self._top = min(max(self._top, self.cursor - (self.size.height or self._rows) + 1), self.cursor)
+
+    @property
+    def height(self) -> int:
+        """The lines that it takes."""
+        return min(len(self.suggestions), self._rows) + _FRAME
+
+    @property
+    def _rows(self) -> int:
+        return max(MIN_ROWS, min(self.app.size.height // 2 - 4, MAX_ROWS))
 
     @property
     def is_tree(self) -> bool:
@@ -175,17 +190,18 @@ class Completions(Widget):
     def key(self, key: str) -> None:
         """Handle a key from the editor."""
         if key in ("up", "down", "pageup", "pagedown") and self.suggestions:
-            step = {"up": -1, "down": 1, "pageup": -MAX_ROWS, "pagedown": MAX_ROWS}[key]
+            step = {"up": -1, "down": 1, "pageup": -self._rows, "pagedown": self._rows}[key]
             self.cursor = (self.cursor + step) % len(self.suggestions)
-            self._top = min(max(self._top, self.cursor - MAX_ROWS + 1), self.cursor)
+            self._scroll()
             self._say_keys()
             self.refresh()
 
     def get_content_height(self, container: object, viewport: object, width: int) -> int:
-        return min(len(self.suggestions), MAX_ROWS)
+        return min(len(self.suggestions), self._rows)
 
     def render_line(self, y: int) -> Strip:
         text_styles, width = self.text_styles, self.size.width
+        self._scroll()
         place = self._top + y
         if place >= len(self.suggestions):
             return Strip.blank(width, text_styles.base)

@@ -105,6 +105,7 @@ class Tab(Vertical):
         self.editor.on_tab = self._focus_transcript
         self.editor.use_vim(self.app.preferences.vim_keys)
         self.editor.on_digit = self.welcome.suggest
+        self.area.on_height = self.welcome.make_room
         self.status.is_following = lambda: self.transcript_view.timeline_layout.following
 
     def on_mount(self) -> None:
@@ -258,6 +259,7 @@ class Tab(Vertical):
         if self.controller.session is not None:
             self.empty_text.clear()
             self.transcript_view.refresh()
+        self.schedule_draw()  # header and keys come and go with the height, and other lines repeat what they show
 
     def on_shown(self) -> None:
         """Update the tab after the user switched to it."""

@@ -64,7 +64,12 @@ class WelcomeView:
             is_empty=self._is_empty,
             has_keys=bool(self._tab.key_line.display),
         )
-        self.slot.show(lambda: Welcome(self._tab.text_styles, facts)).facts = facts
+        self.slot.show(lambda: Welcome(self._tab.text_styles, facts, self._tab.area)).facts = facts
+
+    def make_room(self) -> None:
+        """Leave room for the prompt, which has become higher or lower."""
+        if self.slot.panel is not None:
+            self.slot.panel.make_room()
 
     def suggest(self, number: int) -> bool:
         """Put a suggestion into the empty prompt. Return whether there is one."""
