@@ -157,6 +157,9 @@ async def completion(run: Run) -> None:
 
 
 async def main() -> None:
+    # Whatever terminal this runs in: with fewer colors, changes are drawn in plain red and green.
+    os.environ |= {"COLORTERM": "truecolor", "TERM": "xterm-256color"}
+    os.environ.pop("NO_COLOR", None)
     from accord.cli.support.host import TuiHost
     from accord.tui.app import AccordApp
 

@@ -163,7 +163,7 @@ class SidePanel(Widget):
             style = text_styles.bad if share > 0.9 else text_styles.warn if share > 0.7 else text_styles.dim
             full = round(min(share, 1.0) * (width - 6))
             rest = ("─" * max(width - 6 - full, 0), text_styles.faint)
-            lines.append(text_styles.line(("━" * full, style), rest, (f" {meter.format_percent(share):>4}", None)))
+            lines.append(text_styles.line(("━" * full, style), rest, (f"{meter.format_percent(share):>6}", None)))
         spent = meter.format_cost(usage.cost, 12)
         words = filter(None, [meter.format_tokens(usage), f"{spent} so far" if spent else ""])
         lines += [text_styles.line((each, text_styles.dim)) for each in words]
