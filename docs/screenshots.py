@@ -1,7 +1,7 @@
 """Make the screenshots in docs/screenshots: real runs of the terminal client, saved as SVG.
 
-`task` shows the coding agent on a scripted model: a server on this machine that answers like a provider. The tools, the
-change and the test run are real. The other scenes show the showcase agent."""
+`task` and `conversation` show the coding agent on a scripted model: a server on this machine that answers like a
+provider. The tools, the change and the test run are real. The other scenes show the showcase agent."""
 
 from __future__ import annotations
 
@@ -59,6 +59,25 @@ CONFIGURATION = """[coder.providers.demo]
 base_url = "{url}/v1"
 models = ["scripted-model"]
 """
+EXPLANATION = """`discounted()` in `prices.py` subtracts a share of the price:
+
+```python
+def discounted(price: float, percent: float) -> float:
+    return price * (1 - percent)
+```
+
+It is **wrong for percentages**, because the argument isn't divided by 100:
+
+| call | returns | expected |
+|---|---:|---:|
+| `discounted(80, 0.25)` | 60 | 79.8 |
+| `discounted(80, 25)` | -1920 | 60 |
+
+1. `test_prices.py` tests one case, and fails.
+2. Discounts of 0 and 100 percent aren't tested.
+
+Shall I fix it, and add the missing tests?
+"""
 STEPS = ("Reproduce the failure", "Fix discounted()", "Run the tests again")
 TESTS = Calls("run_command", {"command": "python -m pytest -q"}, id="tests")
 
@@ -91,13 +110,19 @@ class Run:
         print(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
 
+def script_conversation(provider: FakeProvider) -> None:
+    """Plan the answers of the model: look at the code, and explain it."""
+    steps = [{"content": "Read the code", "status": "completed"}, {"content": "Explain it", "status": "completed"}]
+    provider.says(Says("I'll read the code first."), Calls("read_file", {"file_path": "prices.py"}, id="code"))
+    provider.says(Calls("read_file", {"file_path": "test_prices.py"}, id="test"))
+    provider.says(Calls("set_plan", {"steps": steps}, id="plan"))
+    provider.says(Says(EXPLANATION))
+
+
 async def conversation(run: Run) -> None:
-    await run.send("/plan")
-    await run.until("Three steps are completed")
-    await run.send("/usage")
-    await run.until("the cost is now in credits")
-    await run.send("/markdown")
-    await run.until("and the end.")
+    await run.send("How are discounts calculated? Is it tested?")
+    await run.until("Shall I")
+    await run.until("● ready")
     run.save("conversation")
 
 
@@ -175,13 +200,20 @@ async def main() -> None:
             os.environ["HOME"] = folder
             project = Path(folder) / "shop"
             project.mkdir()
-            if scene is task:
-                await _play_task(project, TuiHost, AccordApp)
+            if scene in SCRIPTS:
+                await _play_scripted(scene, project, TuiHost, AccordApp)
             else:
                 await _play(scene, project, TuiHost, AccordApp)
 
 
-async def _play_task(project: Path, host: type, application: type) -> None:
+SCRIPTS: dict[Callable[[Run], Awaitable[None]], Callable[[FakeProvider], None]] = {
+    task: script,
+    conversation: script_conversation,
+}
+"""The scenes of the coding agent, and what the model answers in them."""
+
+
+async def _play_scripted(scene: Callable[[Run], Awaitable[None]], project: Path, host: type, application: type) -> None:
     from accord.policy.rule import parse_rule
 
     (project / "prices.py").write_text(PRICES, encoding="utf-8")
@@ -193,7 +225,7 @@ async def _play_task(project: Path, host: type, application: type) -> None:
         ["git", "init", "--quiet", "--initial-branch=main"], cwd=project, check=True
     )
     async with FakeProvider() as provider:
-        script(provider)
+        SCRIPTS[scene](provider)
         configuration = Path(os.environ["ACCORD_CONFIG_HOME"]) / "config.toml"
         configuration.parent.mkdir(parents=True)
         configuration.write_text(CONFIGURATION.format(url=provider.url), encoding="utf-8")
@@ -203,7 +235,7 @@ async def _play_task(project: Path, host: type, application: type) -> None:
         async with app.run_test(size=TASK_SIZE) as pilot:
             run = Run(app, pilot)
             await run.until("● ready")
-            await task(run)
+            await scene(run)
 
 
 async def _play(scene: Callable[[Run], Awaitable[None]], project: Path, host: type, application: type) -> None:
