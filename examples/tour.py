@@ -24,7 +24,7 @@ CLIENT = os.path.relpath(HERE / "streaming_client.py")
 NEXT = f"Next: write an agent (docs/agents.md), then watch it: {PYTHON} {CLIENT} COMMAND"
 
 BOLD, DIM, RED, GREEN, YELLOW, BLUE = "1", "2", "31", "32", "33", "34"
-COLOURS = sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+COLORS = sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
 LABELS = {"you": BLUE, "agent": BLUE, "thinks": DIM, "plan": YELLOW, "tool": GREEN, "asks": RED}
 MARKS = {"pending": "○", "in_progress": "◐", "completed": "●", "failed": "✗", "cancelled": "✗"}
 MARGIN = 9
@@ -120,7 +120,7 @@ class Page:
 
 
 def paint(text: str, style: str) -> str:
-    return f"\x1b[{style}m{text}\x1b[0m" if COLOURS and style and text.strip() else text
+    return f"\x1b[{style}m{text}\x1b[0m" if COLORS and style and text.strip() else text
 
 
 async def typed_line() -> str:

@@ -1,4 +1,4 @@
-"""Slash commands: told to the client, recognised in a prompt."""
+"""Slash commands: told to the client, recognized in a prompt."""
 
 from __future__ import annotations
 

@@ -121,8 +121,8 @@ async def test_an_invalid_cursor_of_the_store_is_the_clients_mistake() -> None:
 @pytest.mark.req("V2-LIST-10")
 async def test_session_info_changes_only_the_fields_it_names(version: int) -> None:
     async def name(turn: Turn) -> None:
-        await turn.set_title("Shopping", meta={"example.com/colour": "red", "example.com/size": 3})
-        await turn.set_title("Shopping list", meta={"example.com/colour": None})
+        await turn.set_title("Shopping", meta={"example.com/color": "red", "example.com/size": 3})
+        await turn.set_title("Shopping list", meta={"example.com/color": None})
         await turn.set_title(None)
 
     async with wire_client(Kept([name])) as peer:
@@ -133,7 +133,7 @@ async def test_session_info_changes_only_the_fields_it_names(version: int) -> No
     assert [update["title"] for update in told] == ["Shopping", "Shopping list", None]
     assert all(update["updatedAt"].endswith("Z") for update in told)
     assert [update.get("_meta", "absent") for update in told] == [
-        {"example.com/colour": "red", "example.com/size": 3},
-        {"example.com/colour": None},
+        {"example.com/color": "red", "example.com/size": 3},
+        {"example.com/color": None},
         "absent",
     ]

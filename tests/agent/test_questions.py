@@ -16,7 +16,7 @@ from accord.model.requests import Implementation
 from accord.testing import ScriptedAgent, ScriptedClient, wire_client
 
 NAME = {"properties": {"name": {"type": "string", "minLength": 1}}, "required": ["name"]}
-COLOUR = {"properties": {"colour": {"type": "string", "enum": ["red", "green"]}}}
+COLOR = {"properties": {"color": {"type": "string", "enum": ["red", "green"]}}}
 FORMS = {"elicitation": {"form": {}}}
 
 
@@ -57,12 +57,12 @@ async def test_declining_and_cancelling_are_not_acceptance(link: Link, said: Any
 async def test_a_single_choice_is_asked_as_a_permission_where_there_are_no_forms(link: Link) -> None:
     replies: list[Reply] = []
     client = ScriptedClient(permissions=["1"])
-    async with link(make_asking_agent(replies, "Which colour?", COLOUR), client) as agent:
+    async with link(make_asking_agent(replies, "Which color?", COLOR), client) as agent:
         await (await agent.new_session()).prompt("go")
 
-    assert replies == [Reply(action="accept", content={"colour": "green"})]
+    assert replies == [Reply(action="accept", content={"color": "green"})]
     assert [option.name for option in client.asked[0].options] == ["red", "green", "Cancel"]
-    assert client.asked[0].title == "Which colour?"
+    assert client.asked[0].title == "Which color?"
     assert client.asked[0].tool_call is not None
     assert client.asked[0].tool_call.content == [TextContent("1. red\n2. green")], "for clients that hide the names"
 
@@ -71,17 +71,17 @@ async def test_a_choice_is_said_as_text_where_options_are_named_by_their_kind(li
     replies: list[Reply] = []
     client = ScriptedClient(permissions=["1"])
     info = Implementation(name="CodeCompanion.nvim", version="1.0.0")
-    async with link(make_asking_agent(replies, "Which colour?", COLOUR), client, info=info) as agent:
+    async with link(make_asking_agent(replies, "Which color?", COLOR), client, info=info) as agent:
         turn = await (await agent.new_session()).prompt("go")
 
     assert replies == [Reply(action="later")]
-    assert turn.text == "Which colour?\n\n1. red\n2. green\n\n"
+    assert turn.text == "Which color?\n\n1. red\n2. green\n\n"
     assert client.asked == []
 
 
 async def test_a_choice_is_said_as_text_to_a_client_that_does_not_introduce_itself() -> None:
     replies: list[Reply] = []
-    async with wire_client(make_asking_agent(replies, "Which colour?", COLOUR)) as peer:
+    async with wire_client(make_asking_agent(replies, "Which color?", COLOR)) as peer:
         await peer.call("initialize", {"protocolVersion": 1, "clientCapabilities": {}})
         opened = await peer.call("session/new", {"cwd": "/project", "mcpServers": []})
         prompt = {"sessionId": opened["result"]["sessionId"], "prompt": [{"type": "text", "text": "go"}]}
@@ -93,7 +93,7 @@ async def test_a_choice_is_said_as_text_to_a_client_that_does_not_introduce_itse
 @pytest.mark.parametrize(("answer", "action"), [("reject_once", "decline"), (None, "cancel")])
 async def test_a_dismissed_choice_is_not_acceptance(link: Link, answer: Any, action: str) -> None:
     replies: list[Reply] = []
-    async with link(make_asking_agent(replies, "Which?", COLOUR), ScriptedClient(permissions=[answer])) as agent:
+    async with link(make_asking_agent(replies, "Which?", COLOR), ScriptedClient(permissions=[answer])) as agent:
         await (await agent.new_session()).prompt("go")
 
     assert replies == [Reply(action=action)]

@@ -182,7 +182,7 @@ async def test_the_tokens_of_a_turn_are_reported_by_unstable_agents(link: Link) 
 
 
 @pytest.mark.req("V1-UPD-06", "V1-UPD-07", "V1-UPD-09")
-async def test_neighbouring_words_are_one_message_and_what_stands_between_begins_a_new_one(link: Link) -> None:
+async def test_neighboring_words_are_one_message_and_what_stands_between_begins_a_new_one(link: Link) -> None:
     async def speak(turn: Turn) -> None:
         await turn.say("one ")
         await turn.say("message")

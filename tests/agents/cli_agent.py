@@ -20,11 +20,11 @@ FORM = {
         "age": {"type": "integer", "minimum": 18, "default": 30},
         "share": {"type": "number", "maximum": 1},
         "news": {"type": "boolean", "default": True},
-        "colour": {"type": "string", "oneOf": [{"const": "r", "title": "Red"}, {"const": "b", "title": "Blue"}]},
+        "color": {"type": "string", "oneOf": [{"const": "r", "title": "Red"}, {"const": "b", "title": "Blue"}]},
         "days": {"type": "array", "items": {"type": "string", "enum": ["mon", "tue", "wed"]}, "maxItems": 2},
         "note": {"type": "string"},
     },
-    "required": ["name", "colour"],
+    "required": ["name", "color"],
 }
 SLEEPER = "import signal, time; signal.signal(15, signal.SIG_IGN); print('up', flush=True); time.sleep(600)"
 

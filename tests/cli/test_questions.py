@@ -172,14 +172,14 @@ def test_a_form_is_filled_in_at_the_terminal(accord: Accord) -> None:
         ("share (optional): ", "2"),
         ("It must be at most 1.\n  share", "0.25"),
         ("news [yes]: ", "no"),
-        ("1. Red\n    2. Blue\n  colour: ", "2"),
+        ("1. Red\n    2. Blue\n  color: ", "2"),
         ("days (optional): ", "1,3"),
         ("note (optional): ", ""),
         ("Send this? 1. yes  2. no: ", "1"),
     ):
         screen.until(question) if answer is None else screen.answer(question, answer)
     assert screen.end() == 0
-    content = {"name": "Ada", "mail": "ada@example.org", "age": 30, "share": 0.25, "news": False, "colour": "b"}
+    content = {"name": "Ada", "mail": "ada@example.org", "age": 30, "share": 0.25, "news": False, "color": "b"}
     assert json.loads(screen.out) == {"action": "accept", "content": {**content, "days": ["mon", "wed"]}}
     screen.close()
 

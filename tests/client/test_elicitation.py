@@ -144,7 +144,7 @@ async def test_a_form_without_its_type_is_read_in_version_1_and_refused_in_versi
 async def test_fields_of_every_kind_reach_the_handler_as_they_are(version: int) -> None:
     fields = {
         "name": {"type": "string", "minLength": 1, "pattern": "^(a+)+$", "format": "email", "default": "a@b"},
-        "colour": {"type": "string", "oneOf": [{"const": "r", "title": "Red"}]},
+        "color": {"type": "string", "oneOf": [{"const": "r", "title": "Red"}]},
         "age": {"type": "integer", "minimum": 0, "default": 3},
         "size": {"type": "number", "maximum": 2.5},
         "sure": {"type": "boolean", "default": True},

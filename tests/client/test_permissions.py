@@ -160,7 +160,7 @@ async def test_the_tool_call_of_a_request_is_shown_before_the_handler_runs(versi
     "subject",
     [
         {"type": "command", "command": "rm -r /", "cwd": "/project", "toolCallId": "unknown"},
-        {"type": "_weather", "sky": "grey"},
+        {"type": "_weather", "sky": "gray"},
         None,
     ],
 )

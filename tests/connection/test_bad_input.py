@@ -346,7 +346,7 @@ async def test_where_batches_are_rejected_one_error_answers_all() -> None:
 
 
 @pytest.mark.req("V2-FRAME-24")
-async def test_a_handshake_inside_a_batch_is_answered_and_its_neighbours_refused() -> None:
+async def test_a_handshake_inside_a_batch_is_answered_and_its_neighbors_refused() -> None:
     async with an_agent(said_hello=False, initialize=hello_v1) as (peer, _):
         await peer.send([{**call(1, "initialize"), "params": {"protocolVersion": 1}}, call(2)])
         answers = await peer.receive()

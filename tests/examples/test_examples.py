@@ -163,7 +163,7 @@ def test_the_tour_asks_at_a_terminal_and_takes_no_for_an_answer(tmp_path: Path) 
     assert "\x1b" not in printed
 
 
-def test_the_tour_is_coloured_at_a_terminal_and_takes_enter_for_yes(tmp_path: Path) -> None:
+def test_the_tour_is_colored_at_a_terminal_and_takes_enter_for_yes(tmp_path: Path) -> None:
     printed = run_at_a_terminal("tour.py", "--fast", cwd=tmp_path, answer="", TERM="xterm")
     assert '\x1b[32m    +print("Hello, world")\x1b[0m' in printed
     assert 'hello.py now reads print("Hello, world")\n' in printed

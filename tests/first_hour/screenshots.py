@@ -82,7 +82,7 @@ def main(directory: Path) -> None:
                 user.open()
                 step.run(user, model)
                 path = directory / f"{number:02}-{step.name.replace(' ', '-')}.png"
-                draw(user.coloured, 100, path)
+                draw(user.colored, 100, path)
                 print(path)
             finally:
                 user.close()

@@ -11,7 +11,7 @@ from typing import Annotated, Any, get_args, get_origin
 import pytest
 from hypothesis import Phase, find, settings
 from schema.strategies import instances
-from support.theme import COLOURS
+from support.theme import COLORS
 
 import accord
 from accord.agent.offers import ClientOffers
@@ -118,7 +118,7 @@ def test_every_item_of_a_timeline_is_rendered_by_its_own_block() -> None:
     from accord.tui.transcript.blocks.base import BlockContext
     from accord.tui.transcript.blocks.factory import block_for
 
-    context = BlockContext(TextStyles(COLOURS, dark=True), width=80)
+    context = BlockContext(TextStyles(COLORS, dark=True), width=80)
     blocks = {type(item): type(block_for(item, None, context, None)) for item in fold_everything().timeline}
     assert set(blocks) == set(get_args(TimelineItem))
     assert len(set(blocks.values())) == len(blocks), "a case in accord/tui/transcript/blocks/factory.py"

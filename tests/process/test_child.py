@@ -70,8 +70,8 @@ async def test_a_child_that_exits_at_the_end_of_its_input_is_not_signalled() -> 
 
 
 async def test_it_runs_with_the_given_directory_arguments_and_environment(tmp_path: Path) -> None:
-    code = "import os; print(os.getcwd(), os.environ['COLOUR'], os.environ.get('HOME'), os.getsid(0) == os.getpid())"
-    child = await Child.start(python(code), cwd=tmp_path, env={"COLOUR": "blue"}, stdin=DEVNULL)
+    code = "import os; print(os.getcwd(), os.environ['COLOR'], os.environ.get('HOME'), os.getsid(0) == os.getpid())"
+    child = await Child.start(python(code), cwd=tmp_path, env={"COLOR": "blue"}, stdin=DEVNULL)
     await asyncio.wait_for(child.wait(), BOUND)
     assert child.stdout is not None
 

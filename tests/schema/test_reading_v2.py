@@ -359,7 +359,7 @@ def test_a_form_that_cannot_be_filled_in_is_refused(schema: dict[str, Any]) -> N
 def test_a_form_keeps_formats_fields_and_choices_it_does_not_know() -> None:
     properties = {
         "address": {"type": "string", "format": "ipv4"},
-        "colour": {"type": "_colour", "space": "rgb"},
+        "color": {"type": "_color", "space": "rgb"},
         "several": {"type": "array", "items": {"type": "_tree", "root": {}}},
         "named": {"type": "array", "items": {"anyOf": [{"const": "a", "title": "A"}]}},
     }

@@ -153,7 +153,7 @@ def test_what_fits_the_published_schema_comes_back_from_our_types_as_it_was(
             instance = {**instance, wanted.__struct_config__.tag_field: tag}
         message = decode_text(wanted, json.dumps(instance).encode())
         assert list(differences(instance, json.loads(encode(message)))) == []
-        assert unknown_in(message) == json.dumps(instance).count('"keptByNobody"'), "a known variant is not recognised"
+        assert unknown_in(message) == json.dumps(instance).count('"keptByNobody"'), "a known variant is not recognized"
 
 
 def unknown_in(message: Any) -> int:

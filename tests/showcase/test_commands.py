@@ -24,7 +24,7 @@ def offered(request: pytest.FixtureRequest) -> dict[str, Any]:
     """Arguments of `link`: a client that offers all there is, or one that offers nothing at all."""
     if request.param == "offers nothing":
         return {}
-    client = ScriptedClient(replies=[{"name": "Ada"}, {"colour": "red"}, {}])
+    client = ScriptedClient(replies=[{"name": "Ada"}, {"color": "red"}, {}])
     return {"client": client, "unstable": True}
 
 

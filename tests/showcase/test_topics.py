@@ -287,7 +287,7 @@ async def test_a_page_can_be_requested_and_reported_as_done(link: Link) -> None:
 
 
 async def test_a_question_while_a_session_opens_names_the_request_and_is_asked_once(link: Link) -> None:
-    script = ScriptedClient(replies=[{"colour": "red"}])
+    script = ScriptedClient(replies=[{"color": "red"}])
     async with link(Showcase(), script) as client:
         await (await client.new_session()).prompt("/elicit-opening")
         asked = await client.new_session()
@@ -319,7 +319,7 @@ async def test_commands_run_in_the_clients_terminals_where_it_has_them() -> None
         return f"{sys.executable} -I -c {script}"
 
     commands: dict[str, tuple[str, int | None]] = {
-        line(PAINT): ("colours", 0), line(COUNT): ("100%", 0), line(FAIL): ("wrong", 3),
+        line(PAINT): ("colors", 0), line(COUNT): ("100%", 0), line(FAIL): ("wrong", 3),
         line(TALK): ("line\n" * 99, 0), line(WAIT): ("waiting", None),
     }  # fmt: skip
     script = ScriptedClient(commands=commands)
@@ -332,7 +332,7 @@ async def test_commands_run_in_the_clients_terminals_where_it_has_them() -> None
     assert len(script.released) == 5
 
 
-async def test_the_agents_own_terminals_show_colours_and_how_they_end(link: Link, version: int) -> None:
+async def test_the_agents_own_terminals_show_colors_and_how_they_end(link: Link, version: int) -> None:
     async with link(Showcase()) as client:
         session = await client.new_session()
         turn = await session.prompt("/terminal")

@@ -1,4 +1,4 @@
-"""The file itself: its versions, its neighbours, and what is in it that this program does not know."""
+"""The file itself: its versions, its neighbors, and what is in it that this program does not know."""
 
 from __future__ import annotations
 
@@ -85,12 +85,12 @@ async def test_a_file_of_a_newer_version_is_rejected_and_left_alone(path: Path) 
 
 async def test_an_older_file_is_brought_up_to_date_and_loses_nothing(path: Path, monkeypatch: Any) -> None:
     await (await make_store(path, "old")).close()
-    step = ("ALTER TABLE sessions ADD COLUMN colour TEXT", "UPDATE sessions SET colour = 'blue'")
+    step = ("ALTER TABLE sessions ADD COLUMN color TEXT", "UPDATE sessions SET color = 'blue'")
     monkeypatch.setattr(database, "STEPS", (*database.STEPS, step))
     monkeypatch.setattr(database, "VERSION", 3)
     async with SqliteStore(path) as store:
         assert await read_history(store, "a") == [say("old")]
-    assert by_hand(path, "PRAGMA user_version", "SELECT colour FROM sessions") == [[(3,)], [("blue",)]]
+    assert by_hand(path, "PRAGMA user_version", "SELECT color FROM sessions") == [[(3,)], [("blue",)]]
 
 
 async def test_a_step_that_fails_changes_nothing(path: Path, monkeypatch: Any) -> None:

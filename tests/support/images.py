@@ -11,11 +11,9 @@ from typing import Any
 from PIL import Image as Pillow
 
 
-def encode_image(kind: str = "PNG", size: tuple[int, int] = (8, 8), colour: Any = "red", **how: Any) -> str:
+def encode_image(kind: str = "PNG", size: tuple[int, int] = (8, 8), color: Any = "red", **how: Any) -> str:
     file = io.BytesIO()
-    Pillow.new("RGBA" if isinstance(colour, tuple) and len(colour) == 4 else "RGB", size, colour).save(
-        file, kind, **how
-    )
+    Pillow.new("RGBA" if isinstance(color, tuple) and len(color) == 4 else "RGB", size, color).save(file, kind, **how)
     return base64.b64encode(file.getvalue()).decode()
 
 

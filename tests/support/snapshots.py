@@ -60,11 +60,11 @@ def _describe_style(style: Style | None) -> str:
     if style is None:
         return "as the terminal likes"
     words = [name for name in ("bold", "dim", "italic", "underline", "strike", "reverse") if getattr(style, name)]
-    ground = f" on {_colour(style.bgcolor)}" if style.bgcolor is not None else ""
-    return " ".join([*words, _colour(style.color)]) + ground
+    ground = f" on {_color(style.bgcolor)}" if style.bgcolor is not None else ""
+    return " ".join([*words, _color(style.color)]) + ground
 
 
-def _colour(colour: Color | None) -> str:
-    if colour is None or colour.is_default:
+def _color(color: Color | None) -> str:
+    if color is None or color.is_default:
         return "the terminal's own"
-    return colour.name if colour.number is not None else colour.get_truecolor().hex
+    return color.name if color.number is not None else color.get_truecolor().hex

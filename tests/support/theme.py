@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-COLOURS = {
+COLORS = {
     "background": "#101010",
     "foreground": "#e0e0e0",
     "primary": "#0178d4",

@@ -140,7 +140,7 @@ class Tmux:
         return self._tmux("capture-pane", "-p", "-t", "t")
 
     @property
-    def coloured(self) -> str:
+    def colored(self) -> str:
         """The screen with its escape sequences."""
         return self._tmux("capture-pane", "-p", "-e", "-t", "t")
 

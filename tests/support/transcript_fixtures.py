@@ -141,7 +141,7 @@ DRAWN: dict[str, Callable[[], list[str]]] = {
     "change-200": lambda: plain(change(look_of("accord-dark"), 200)),
     "painted-dark": lambda: paint(page(look_of("accord-dark"))),
     "painted-light": lambda: paint(page(look_of("accord-light"))),
-    "painted-without-colours": lambda: paint(bare(page(look_of("accord-dark")))),
+    "painted-without-colors": lambda: paint(bare(page(look_of("accord-dark")))),
 }
 
 

@@ -24,7 +24,7 @@ def build_wheelhouse(folder: Path, requirements: Iterable[str]) -> None:
 
 
 def resolve(requirements: Iterable[str]) -> Iterator[Distribution]:
-    """Yield the installed distributions that fulfil these requirements, except Accord."""
+    """Yield the installed distributions that fulfill these requirements, except Accord."""
     waiting, seen = [Requirement(each) for each in requirements], set()
     while waiting:
         wanted = waiting.pop()

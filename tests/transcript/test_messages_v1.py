@@ -36,7 +36,7 @@ def test_chunks_of_two_messages_may_interleave_when_they_have_ids() -> None:
 
 
 @pytest.mark.req("V1-UPD-08")
-def test_chunks_without_ids_make_one_message_with_their_neighbours() -> None:
+def test_chunks_without_ids_make_one_message_with_their_neighbors() -> None:
     assert list_messages(v1(message_chunk("Hel"), message_chunk("lo"), message_chunk("!"))) == [("agent", "Hello!")]
 
 

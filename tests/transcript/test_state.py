@@ -58,7 +58,7 @@ def test_an_unknown_state_takes_the_earlier_one_back_and_nothing_else() -> None:
 
 
 @pytest.mark.req("V2-STATE-06")
-def test_an_unrecognised_state_is_itself_and_not_idle() -> None:
+def test_an_unrecognized_state_is_itself_and_not_idle() -> None:
     assert v2(state("idle"), state("_pondering", stopReason="end_turn")).state == "_pondering"
     assert v2(state("_pondering", stopReason="end_turn")).stop_reason is None
 

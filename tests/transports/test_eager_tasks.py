@@ -12,7 +12,7 @@ import pytest
 
 from accord.transports.eager_tasks import EagerTasks
 
-colour: ContextVar[str] = ContextVar("colour", default="none")
+color: ContextVar[str] = ContextVar("color", default="none")
 
 
 async def outside(start: Callable[[], Any]) -> Any:
@@ -194,16 +194,16 @@ async def test_each_has_its_own_context_through_all_its_steps(eager: EagerTasks)
     seen: list[str] = []
 
     async def work(name: str, wait: bool) -> None:
-        seen.append(colour.get())
-        colour.set(name)
+        seen.append(color.get())
+        color.set(name)
         if wait:
             await asyncio.sleep(0)
-        seen.append(colour.get())
+        seen.append(color.get())
 
     task = await outside(lambda: [eager.start(work("red", False)), eager.start(work("blue", True))][1])
     await wait_until_done(task)
     assert seen == ["none", "red", "none", "blue"]
-    assert colour.get() == "none"
+    assert color.get() == "none"
 
 
 async def test_a_coroutine_started_by_a_first_step_has_its_own_task(eager: EagerTasks) -> None:

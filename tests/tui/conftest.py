@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from support.prerequisites import require
-from support.theme import COLOURS
+from support.theme import COLORS
 from support.tmux import Tmux, tmux_missing
 from support.tui_driver import Chat, Memory, Moments, Opened
 
@@ -93,4 +93,4 @@ def text_styles() -> TextStyles:
     """Text styles without an application."""
     from accord.tui.theme import TextStyles
 
-    return TextStyles(COLOURS, dark=True)
+    return TextStyles(COLORS, dark=True)

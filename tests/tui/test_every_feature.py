@@ -23,7 +23,7 @@ FEATURES: dict[str, dict[str, tuple[str, ...]]] = {
         "thoughts folded": ("scenarios/test_conversation::test_a_thought_is_one_line_until_opened",),
         "pictures named": (
             "test_real_terminal::test_an_image_shows_its_name",
-            "scenarios/test_images::test_without_colours_only_the_name_of_an_image_is_shown",
+            "scenarios/test_images::test_without_colors_only_the_name_of_an_image_is_shown",
         ),
         "pictures drawn": (
             "scenarios/test_images::test_an_image_is_rendered_as_blocks_and_scrolls_with_the_text",
@@ -45,11 +45,11 @@ FEATURES: dict[str, dict[str, tuple[str, ...]]] = {
             "scenarios/test_conversation::"
             "test_a_tool_call_shows_kind_status_and_duration_and_opens_to_input_and_output",
         ),
-        "changes, side by side and unified, with words and colours": (
+        "changes, side by side and unified, with words and colors": (
             "scenarios/test_conversation::test_diffs_are_shown_side_by_side_or_inline_with_changed_words",
         ),
-        "live output of commands with colours": (
-            "test_real_terminal::test_a_command_runs_in_a_terminal_with_its_colours",
+        "live output of commands with colors": (
+            "test_real_terminal::test_a_command_runs_in_a_terminal_with_its_colors",
             "scenarios/test_work::test_command_output_is_shown_live",
         ),
         "locations in the editor": (
@@ -187,10 +187,10 @@ FEATURES: dict[str, dict[str, tuple[str, ...]]] = {
             "scenarios/test_background::test_the_theme_is_light_in_a_light_terminal",
             "scenarios/test_comfort::test_the_keys_are_shown_and_settings_last",
         ),
-        "no colour": (
-            "test_real_terminal::test_no_color_disables_colours",
-            "scenarios/test_answers::test_everything_is_readable_without_colours",
-            "scenarios/test_text_selection::test_a_selection_is_visible_without_colours",
+        "no color": (
+            "test_real_terminal::test_no_color_disables_colors",
+            "scenarios/test_answers::test_everything_is_readable_without_colors",
+            "scenarios/test_text_selection::test_a_selection_is_visible_without_colors",
         ),
         "the mouse": (
             "scenarios/test_mouse::test_a_click_chooses_completions_and_rows",

@@ -106,19 +106,19 @@ async def test_a_theme_is_previewed_and_dismissed(opened: Opened) -> None:
 
 
 async def test_a_theme_repaints_every_widget(opened: Opened) -> None:
-    def colours() -> set[str]:
-        """The colours on the screen that the dark theme alone has."""
+    def colors() -> set[str]:
+        """The colors on the screen that the dark theme alone has."""
         strips = chat.app.screen._compositor.render_strips()
         styles = [segment.style for strip in strips for segment in strip if segment.style is not None]
-        names = {colour.name for style in styles for colour in (style.color, style.bgcolor) if colour is not None}
+        names = {color.name for style in styles for color in (style.color, style.bgcolor) if color is not None}
         return names & {DARK.background, DARK.foreground, DARK.primary, DARK.success, DARK.warning}
 
     async def repaint() -> None:
-        assert colours()
+        assert colors()
         chat.app.settings.set_theme(LIGHT.name)
-        await chat.until(lambda: not colours())
+        await chat.until(lambda: not colors())
         chat.app.settings.set_theme(DARK.name)
-        await chat.until(colours)
+        await chat.until(colors)
 
     async with opened(ScriptedAgent([plans]), size=(120, 40)) as chat:
         await chat.until("Enter or a number")

@@ -64,14 +64,14 @@ def test_a_change_is_shown_in_its_permission_request(tmux: Tmux) -> None:
     assert "greet.py" in (tmux.folder / "data" / "permissions.toml").read_text()
 
 
-def test_a_command_runs_in_a_terminal_with_its_colours(tmux: Tmux) -> None:
+def test_a_command_runs_in_a_terminal_with_its_colors(tmux: Tmux) -> None:
     start(tmux, "--allow", "all", size=(100, 60))
     tmux.send("/terminal")
     tmux.until("Killed: signal")
     tmux.keys("F3")
     tmux.until("signal SIGTERM")
     tmux.keys("C-Home")
-    tmux.until("true colour")
+    tmux.until("true color")
 
 
 def test_the_side_panel_shows_plan_and_context(tmux: Tmux) -> None:
@@ -285,15 +285,15 @@ def test_the_built_in_agent_is_the_default(tmux: Tmux) -> None:
     tmux.until("The secret word is wombat")
 
 
-def test_no_color_disables_colours(tmux: Tmux) -> None:
+def test_no_color_disables_colors(tmux: Tmux) -> None:
     start(tmux, env={"NO_COLOR": "1"})
     tmux.send("/markdown")
     tmux.until("An unclosed")
     tmux.until("● ready")
-    painted = re.findall(r"\x1b\[[0-9;]*m", tmux.coloured)
+    painted = re.findall(r"\x1b\[[0-9;]*m", tmux.colored)
     for code in painted:
         for r, g, b in re.findall(r"[34]8;2;(\d+);(\d+);(\d+)", code):
-            assert r == g == b, f"{code!r} is no shade of grey"
+            assert r == g == b, f"{code!r} is no shade of gray"
 
 
 def test_without_textual_the_error_says_what_to_install(tmux: Tmux) -> None:

@@ -155,15 +155,15 @@ PATCH = """diff --git a/greet.py b/greet.py
 """
 
 
-async def test_a_review_has_the_colours_of_diffs_in_the_conversation(opened: Opened) -> None:
+async def test_a_review_has_the_colors_of_diffs_in_the_conversation(opened: Opened) -> None:
     async with opened(ScriptedAgent([])) as chat:
         styles = chat.app.text_styles
         chat.app.push_screen(ReviewScreen("Changes", list_patch(PATCH), [], styles, "none"))
         await chat.until("def greet(name, loud)")
         listing = chat.app.screen.query_one(ReviewList)
         removed, added, same = (listing.render_line(row) for row in (1, 2, 3))
-        colours = {part.text.strip(): part.style.color for part in same if part.style is not None}
-        assert colours["return"] not in (None, colours["name"])  # a keyword
+        colors = {part.text.strip(): part.style.color for part in same if part.style is not None}
+        assert colors["return"] not in (None, colors["name"])  # a keyword
         grounds = {part.text: part.style.bgcolor for part in added if part.style is not None}
         assert grounds["def"] == styles.added.bgcolor
         assert styles.added_word.bgcolor in grounds.values()

@@ -49,12 +49,12 @@ def test_every_text_style_is_readable_in_every_theme(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_the_colours_of_our_themes_are_used_unchanged(name: str) -> None:
+def test_the_colors_of_our_themes_are_used_unchanged(name: str) -> None:
     text_styles, theme = styles_of(name), OURS[name]
     used = [text_styles.accent, text_styles.good, text_styles.warn, text_styles.bad]
     wanted = [theme.primary, theme.success, theme.warning, theme.error]
-    for style, colour in zip(used, wanted, strict=True):
-        pairs = zip(Color.from_rich_color(style.color).rgb, Color.parse(colour or "").rgb, strict=True)
+    for style, color in zip(used, wanted, strict=True):
+        pairs = zip(Color.from_rich_color(style.color).rgb, Color.parse(color or "").rgb, strict=True)
         assert all(abs(one - other) <= 1 for one, other in pairs)  # Textual rounds them
 
 
@@ -74,7 +74,7 @@ def inks_of_code(text_styles: TextStyles) -> set[Color]:
 
 
 @pytest.mark.parametrize("name", THEMES)
-def test_source_code_is_readable_and_colourful_in_every_theme(name: str) -> None:
+def test_source_code_is_readable_and_colorful_in_every_theme(name: str) -> None:
     text_styles = styles_of(name)
     inks = inks_of_code(text_styles)
     assert len(inks) >= 4
@@ -103,7 +103,7 @@ def test_inline_code_stands_out_by_its_background_alone() -> None:
         assert styles_of(name).code.color is None and styles_of(name).code.bgcolor is not None
 
 
-def test_a_readable_colour_is_unchanged() -> None:
+def test_a_readable_color_is_unchanged() -> None:
     black, white = Color.parse("black"), Color.parse("white")
     assert readable(Color.parse("#ffa62b"), black, white) == Color.parse("#ffa62b")
     assert readable(Color.parse("#101010"), black, white) != Color.parse("#101010")

@@ -1,4 +1,4 @@
-"""Layout of the widgets as text, without colours."""
+"""Layout of the widgets as text, without colors."""
 
 from __future__ import annotations
 

@@ -108,13 +108,13 @@ async def test_without_arguments_and_environment_it_runs_where_the_caller_says(
 
 
 async def test_what_the_agent_sets_lies_over_what_the_client_has(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLOUR", "red")
+    monkeypatch.setenv("COLOR", "red")
     terminals = Terminals()
-    assert await run(terminals, "echo $COLOUR$SIZE") == "red\n"
-    assert await run(terminals, "echo $COLOUR$SIZE", env={"COLOUR": "blue", "SIZE": "9"}) == "blue9\n"
+    assert await run(terminals, "echo $COLOR$SIZE") == "red\n"
+    assert await run(terminals, "echo $COLOR$SIZE", env={"COLOR": "blue", "SIZE": "9"}) == "blue9\n"
 
-    bare = Terminals(environment={**PATH, "COLOUR": "green"})
-    assert await run(bare, "echo $COLOUR$HOME") == "green\n"
+    bare = Terminals(environment={**PATH, "COLOR": "green"})
+    assert await run(bare, "echo $COLOR$HOME") == "green\n"
     await terminals.close()
     await bare.close()
 

@@ -121,7 +121,7 @@ class Keys:
         return [each for each in self._providers(settings) if self.find(each) is not None]
 
     def variables(self, settings: CoderSettings | None = None) -> frozenset[str]:
-        """Return the environment variables that may hold keys: the catalogue's and the configured ones."""
+        """Return the environment variables that may hold keys: the catalog's and the configured ones."""
         known = [*PROVIDERS, *self._providers(settings)]
         variables = frozenset(variable for service in known for variable in service.key_variables)
         return variables.union(*SEARCH_VARIABLES.values(), search_variables(settings))

@@ -1,6 +1,6 @@
 """One end of a JSON-RPC conversation whose params and results stay raw JSON, over a transport.
 
-The hub has one for each client and each agent process, a proxy one for each neighbour. Messages are handled in the
+The hub has one for each client and each agent process, a proxy one for each neighbor. Messages are handled in the
 transport's callback, in wire order; nothing is awaited."""
 
 from __future__ import annotations

@@ -183,10 +183,10 @@ class Endpoint:
 def connect_flow(chain: list[Endpoint], *, is_loop: Callable[[], bool]) -> None:
     """Propagate back-pressure: while a peer is slow, stop reading from the peers whose messages it receives.
 
-    `chain` is in order, from the client to the agent. A slow peer pauses its right neighbour, which sends it the
-    agent's messages, and the client, where all messages for the agent originate. It never pauses its left neighbour:
+    `chain` is in order, from the client to the agent. A slow peer pauses its right neighbor, which sends it the
+    agent's messages, and the client, where all messages for the agent originate. It never pauses its left neighbor:
     that one may be busy with messages for the client, and the two would wait for each other. In a loop, the first
-    endpoint is also the right neighbour of the last."""
+    endpoint is also the right neighbor of the last."""
     first = chain[0]
     for endpoint, right in zip(chain, [*chain[1:], None], strict=True):
 

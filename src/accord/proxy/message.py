@@ -153,7 +153,7 @@ class Request(Generic[P, R]):
 
 
 class ProxyPeer:
-    """A neighbour of a proxy, to which the proxy can send its own messages."""
+    """A neighbor of a proxy, to which the proxy can send its own messages."""
 
     def __init__(self, port: Port, calls: set[asyncio.Future[Outcome]], on_change: Callable[[], None]) -> None:
         """`calls` are our open requests to this peer; `on_change` is called when their number changes."""

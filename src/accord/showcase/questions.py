@@ -29,7 +29,7 @@ FORM: dict[str, Any] = {
         "age": {"type": "integer", "title": "Age", "minimum": 0, "maximum": 150, "default": 36},
         "share": {"type": "number", "title": "Share", "minimum": 0, "maximum": 1, "default": 0.5},
         "subscribe": {"type": "boolean", "title": "Subscribe", "default": True},
-        "colour": {"type": "string", "title": "Colour", "enum": ["red", "green", "blue"], "default": "green"},
+        "color": {"type": "string", "title": "Color", "enum": ["red", "green", "blue"], "default": "green"},
         "size": {
             "type": "string",
             "title": "Size",
@@ -53,8 +53,8 @@ FORM: dict[str, Any] = {
 }
 CHOICE: dict[str, Any] = {
     "type": "object",
-    "properties": {"colour": {"type": "string", "title": "Colour", "enum": ["red", "green", "blue"]}},
-    "required": ["colour"],
+    "properties": {"color": {"type": "string", "title": "Color", "enum": ["red", "green", "blue"]}},
+    "required": ["color"],
 }
 
 
@@ -96,7 +96,7 @@ class Questions(Topic):
             reply = await turn.ask("Please fill in every kind of field.", FORM)
             await turn.say(f"\n\nForm: {_describe_reply(reply)}\n\n")
         if "choice" in parts:
-            reply = await turn.ask("Which colour?", CHOICE)
+            reply = await turn.ask("Which color?", CHOICE)
             await turn.say(f"Choice: {_describe_reply(reply)}\n\n")
         if "url" in parts:
             await self._visit(turn)
@@ -107,14 +107,14 @@ class Questions(Topic):
             await turn.say("This client doesn't support forms; new sessions won't ask anything.")
             return
         self.asks_on_opening = True
-        await turn.say("Start a new session: it asks for a colour before it opens.")
+        await turn.say("Start a new session: it asks for a color before it opens.")
 
     async def open_session(self, session: Session) -> None:
         """Ask a question if `/elicit-opening` was used. The client doesn't know the session yet, so the question
         carries the id of the `session/new` request instead of a session id."""
         if self.asks_on_opening and session.client.offers.forms:
             self.asks_on_opening = False
-            reply = await session.ask("Which colour is this session?", CHOICE)
+            reply = await session.ask("Which color is this session?", CHOICE)
             await session.say(f"Asked while opening: {_describe_reply(reply)}")
 
     async def _visit(self, turn: Turn) -> None:

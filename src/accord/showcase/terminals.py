@@ -9,14 +9,14 @@ from accord.agent.turn import Turn
 from accord.errors import RequestFailed
 from accord.showcase.topic import Topic
 
-COLOURS = (
+COLORS = (
     "".join(f"\x1b[{code}m {code} \x1b[0m" for code in range(31, 38))
     + "\r\n"
     + "".join(f"\x1b[48;5;{code}m {code} \x1b[0m" for code in (196, 202, 226, 46, 21, 93))
-    + "\r\n\x1b[1mbold\x1b[0m \x1b[3mitalic\x1b[0m \x1b[4munderlined\x1b[0m \x1b[38;2;255;120;0mtrue colour\x1b[0m\r\n"
+    + "\r\n\x1b[1mbold\x1b[0m \x1b[3mitalic\x1b[0m \x1b[4munderlined\x1b[0m \x1b[38;2;255;120;0mtrue color\x1b[0m\r\n"
 )
 # The client runs these. They are Python because it's installed wherever this agent is, while shells differ.
-PAINT = f"import sys; sys.stdout.write({COLOURS!r})"
+PAINT = f"import sys; sys.stdout.write({COLORS!r})"
 COUNT = (
     "import sys, time\n"
     "for n in range(0, 101, 10):\n"
@@ -35,7 +35,7 @@ class Terminals(Topic):
 
     title = "Terminals and files"
 
-    @command("terminal", "Colours, progress, exit codes, a failing command, one that is killed", hint="client or own")
+    @command("terminal", "Colors, progress, exit codes, a failing command, one that is killed", hint="client or own")
     async def show_terminal(self, turn: Turn) -> None:
         choice = turn.argument.strip()
         if choice == "client" and not turn.client.offers.terminals:
@@ -46,7 +46,7 @@ class Terminals(Topic):
             await self._show_display_terminals(turn)
 
     async def _show_client_terminals(self, turn: Turn) -> None:
-        for title, script in (("Colours", PAINT), ("Progress", COUNT), ("A failing command", FAIL)):
+        for title, script in (("Colors", PAINT), ("Progress", COUNT), ("A failing command", FAIL)):
             async with self.in_time(turn, title):
                 await self._run(turn, title, script)
         async with self.in_time(turn, "Limited"):
@@ -86,13 +86,13 @@ class Terminals(Topic):
         await turn.say(f"{title}: exit code {status.code}.\n")
 
     async def _show_display_terminals(self, turn: Turn) -> None:
-        async with turn.tool("Colours and progress", kind="execute") as tool:
+        async with turn.tool("Colors and progress", kind="execute") as tool:
             terminal = turn.display_terminal("showcase --paint")
             # Display terminals have no parameter for their size. Version 1 has no size at all; nothing is sent there.
             size = {"sessionUpdate": "terminal_update", "terminalId": terminal.id, "size": {"cols": 80, "rows": 24}}
             await turn.session.update(2, size)
             await tool.show(terminal)
-            await terminal.write(COLOURS)
+            await terminal.write(COLORS)
             for percent in range(0, 101, 10):
                 await terminal.write(f"\r{percent:3d}% " + "#" * (percent // 5))
                 await self.pause()

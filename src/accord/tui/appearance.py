@@ -1,4 +1,4 @@
-"""The look of the application: theme, colours, screen-reader mode, and the background that the terminal reports."""
+"""The look of the application: theme, colors, screen-reader mode, and the background that the terminal reports."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Appearance:
         self._is_dark: bool | None = None
         filters = get_line_filters(app)
         if app.no_color:
-            # Textual's filter would draw shades of grey on a background that isn't the terminal's.
+            # Textual's filter would draw shades of gray on a background that isn't the terminal's.
             filters[:] = [*(each for each in filters if not isinstance(each, Monochrome)), NoColorFilter()]
         self._reader_filter = ScreenReaderFilter(enabled=self.is_calm)
         filters += [self._reader_filter, SanitizingFilter()]

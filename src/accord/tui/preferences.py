@@ -23,7 +23,7 @@ class Preferences(msgspec.Struct, kw_only=True):
     """Whether to show the file that the agent works on."""
     vim_keys: bool = False
     images: str = "auto"
-    """How to show images: auto, terminal graphics, coloured blocks, or not at all."""
+    """How to show images: auto, terminal graphics, colored blocks, or not at all."""
     notify: Union[bool, Literal["off", "bell", "notification"]] = "notification"
     """How to notify a user who looks elsewhere. (Older files have a boolean.)"""
 

@@ -1,8 +1,8 @@
 """Our two themes, and the styles of a theme for line-by-line rendering.
 
-The rule of colour: each colour has one meaning, in every theme and every widget.
+The rule of color: each color has one meaning, in every theme and every widget.
 
-| colour | meaning |
+| color | meaning |
 |---|---|
 | accent | active: has the focus, is selected, is running, or can be opened |
 | success | it worked, or was added |
@@ -10,8 +10,8 @@ The rule of colour: each colour has one meaning, in every theme and every widget
 | danger | failed, was refused, or was removed |
 | muted | of secondary importance: hints, times, what is over |
 
-Everything else has the colour of text, and stands out by weight or by a tinted background. Source code has its
-own colours. Nothing is indicated by colour alone."""
+Everything else has the color of text, and stands out by weight or by a tinted background. Source code has its
+own colors. Nothing is indicated by color alone."""
 
 from __future__ import annotations
 
@@ -103,30 +103,30 @@ Modal > Vertical, Modal > VerticalScroll { border-subtitle-color: $muted; }
 """The style that all widgets share."""
 _FEW_DARK = (235, 237, 22, 28, 52, 88)
 _FEW_LIGHT = (255, 253, 194, 157, 224, 217)
-"""Backgrounds for 256 colours: the user's text, code, added lines and words, removed lines and words."""
+"""Backgrounds for 256 colors: the user's text, code, added lines and words, removed lines and words."""
 
 
 class TextStyles:
     """The styles of one theme, and a console that renders with them. Replaced when the theme changes."""
 
-    def __init__(self, colours: Mapping[str, str], *, dark: bool, depth: str | None = "truecolor") -> None:
-        """`depth` is the colour system of the terminal, as Rich names it."""
+    def __init__(self, colors: Mapping[str, str], *, dark: bool, depth: str | None = "truecolor") -> None:
+        """`depth` is the color system of the terminal, as Rich names it."""
 
-        def colour(name: str, share: float) -> Color:
-            return ground.blend(opaque(colours[name], "#808080"), share)
+        def color(name: str, share: float) -> Color:
+            return ground.blend(opaque(colors[name], "#808080"), share)
 
         def words(name: str) -> Color:
-            return readable(opaque(colours[name], "#808080"), ground, ink)
+            return readable(opaque(colors[name], "#808080"), ground, ink)
 
-        ground = opaque(colours["background"], "#000000" if dark else "#ffffff")
-        ink = opaque(colours["foreground"], "#e0e0e0" if dark else "#1f1f1f")
+        ground = opaque(colors["background"], "#000000" if dark else "#ffffff")
+        ink = opaque(colors["foreground"], "#e0e0e0" if dark else "#1f1f1f")
         self.dark = dark
         self.ground: RichColor = ground.rich_color
         self.base: Style = Style(color=ink.rich_color, bgcolor=ground.rich_color)
         self.strong: Style = Style(bold=True)
         self.faint: Style = Style(color=ground.blend(ink, 0.3).rich_color)
         """Lines and other decoration; too pale for text."""
-        # Themes of others use their own accent for decoration, some even the same colour as for warnings.
+        # Themes of others use their own accent for decoration, some even the same color as for warnings.
         self.accent: Style = Style(color=words("primary").rich_color)
         self.good: Style = Style(color=words("success").rich_color)
         self.warn: Style = Style(color=words("warning").rich_color)
@@ -136,25 +136,25 @@ class TextStyles:
         """Background of the user's own messages."""
         self.code: Style = Style(bgcolor=ground.blend(ink, 0.13).rich_color)
         """Background of code within a line."""
-        source = next(name for name in ("code-type", "secondary", "primary") if name in colours)
+        source = next(name for name in ("code-type", "secondary", "primary") if name in colors)
         self.source: Style = Style(color=words(source).rich_color)
         """Source code that isn't highlighted by its language."""
-        self.added: Style = Style(bgcolor=colour("success", 0.16).rich_color)
-        self.added_word: Style = Style(bgcolor=colour("success", 0.38).rich_color)
-        self.removed: Style = Style(bgcolor=colour("error", 0.16).rich_color)
-        self.removed_word: Style = Style(bgcolor=colour("error", 0.38).rich_color)
-        if depth != "truecolor":  # such similar shades would all be rounded to the same colour
+        self.added: Style = Style(bgcolor=color("success", 0.16).rich_color)
+        self.added_word: Style = Style(bgcolor=color("success", 0.38).rich_color)
+        self.removed: Style = Style(bgcolor=color("error", 0.16).rich_color)
+        self.removed_word: Style = Style(bgcolor=color("error", 0.38).rich_color)
+        if depth != "truecolor":  # such similar shades would all be rounded to the same color
             few = _FEW_DARK if dark else _FEW_LIGHT
             self.said, self.code, self.added, self.added_word, self.removed, self.removed_word = (
                 Style(bgcolor=f"color({number})") for number in few
             )
-        self._colours = colours
+        self._colors = colors
         self._code_theme: SyntaxTheme | None = None
         self._console: Console | None = None
 
     @property
     def code_theme(self) -> SyntaxTheme:
-        """The colours of source code, without a background. Created lazily, because Pygments is slow to import."""
+        """The colors of source code, without a background. Created lazily, because Pygments is slow to import."""
         if self._code_theme is None:
             self._code_theme = self._make_code_theme()
         return self._code_theme
@@ -167,7 +167,7 @@ class TextStyles:
         ink, ground = Color.from_rich_color(self.base.color), Color.from_rich_color(self.ground)
 
         def style(name: str, otherwise: str) -> Style:
-            wanted = self._colours.get(name) or self._colours.get(otherwise) or self._colours["primary"]
+            wanted = self._colors.get(name) or self._colors.get(otherwise) or self._colors["primary"]
             return Style(color=readable(opaque(wanted, "#808080"), ground, ink).rich_color)
 
         name = style("code-name", "primary")
@@ -229,7 +229,7 @@ class TextStyles:
 
     @property
     def css_variables(self) -> dict[str, str]:
-        """The colours that widgets of Textual need besides those of the theme."""
+        """The colors that widgets of Textual need besides those of the theme."""
         ground, ink = Color.from_rich_color(self.ground), Color.from_rich_color(self.base.color)
         thumb, track = ground.blend(ink, 0.3).hex, ground.hex
         return {
@@ -270,19 +270,19 @@ MIN_CONTRAST = 4.5
 """Minimum contrast ratio of text and background (WCAG AA)."""
 _STEPS = 10
 _ANSI = {"red": "#cd3131", "green": "#0dbc79", "yellow": "#c19c00", "blue": "#3b78ff", "magenta": "#bc3fbc"}
-"""Approximate RGB values of the terminal's colours, for themes that use them."""
+"""Approximate RGB values of the terminal's colors, for themes that use them."""
 
 
-def opaque(colour: str, otherwise: str) -> Color:
-    """Parse a colour of a theme, ignoring transparency."""
-    name = colour.partition(" ")[0]
+def opaque(color: str, otherwise: str) -> Color:
+    """Parse a color of a theme, ignoring transparency."""
+    name = color.partition(" ")[0]
     if name.startswith("ansi_"):
         name = _ANSI.get(name.removeprefix("ansi_").removeprefix("bright_"), otherwise)
     return Color.parse(otherwise if name.startswith("auto") else name)
 
 
 def readable(wanted: Color, ground: Color, ink: Color, least: float = MIN_CONTRAST) -> Color:
-    """Mix a colour with as much of the ink as it needs to be readable on the ground."""
+    """Mix a color with as much of the ink as it needs to be readable on the ground."""
     for step in range(_STEPS):
         mixed = wanted.blend(ink, step / _STEPS)
         if ratio(mixed, ground) >= least:
@@ -291,13 +291,13 @@ def readable(wanted: Color, ground: Color, ink: Color, least: float = MIN_CONTRA
 
 
 def ratio(one: Color, other: Color) -> float:
-    """Return the WCAG contrast ratio of two colours, from 1 to 21."""
+    """Return the WCAG contrast ratio of two colors, from 1 to 21."""
     dark, bright = sorted((_luminance(one), _luminance(other)))
     return (bright + 0.05) / (dark + 0.05)
 
 
-def _luminance(colour: Color) -> float:
+def _luminance(color: Color) -> float:
     red, green, blue = (
-        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour.normalized
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in color.normalized
     )
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue

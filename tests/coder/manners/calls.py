@@ -219,7 +219,7 @@ CALLS: list[Manner] = [
     Manner("whole numbers as decimals", read(file_path="app.py", offset=5.0), "def mean"),
     Manner("null for what is omitted", read(file_path="app.py", offset=None, limit=None), "def add"),
     Manner("line 0", read(file_path="app.py", offset=0), "def add"),
-    Manner("unknown argument", read(file_path="app.py", colour="red"), "[ignored unknown argument colour"),
+    Manner("unknown argument", read(file_path="app.py", color="red"), "[ignored unknown argument color"),
     Manner("arguments inside `arguments`", Send("read_file", {"arguments": {"file_path": "app.py"}}), "def add"),
     Manner("path with a line number", read(file_path="app.py:5"), "without the line number]\ndef add"),
     Manner("path as a `file:` URL", read(file_path="file://{project}/app.py"), "def add"),

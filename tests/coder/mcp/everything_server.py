@@ -36,8 +36,8 @@ class Sum(BaseModel):
     total: int
 
 
-class Colour(BaseModel):
-    colour: str
+class Color(BaseModel):
+    color: str
 
 
 @server.tool(annotations=types.ToolAnnotations(read_only_hint=True))
@@ -105,8 +105,8 @@ async def wait(path: str) -> str:
 
 @server.tool()
 async def choose(ctx: Context) -> str:
-    """Asks the user for a colour."""
-    answer = await ctx.elicit("Which colour?", Colour)
+    """Asks the user for a color."""
+    answer = await ctx.elicit("Which color?", Color)
     return f"{answer.action} {getattr(answer, 'data', None)}"
 
 

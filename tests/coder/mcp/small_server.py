@@ -43,7 +43,7 @@ def call(name: str, arguments: dict[str, Any], params: dict[str, Any]) -> dict[s
         case "choose" if "inputResponses" in params:
             return text(json.dumps(params["inputResponses"], sort_keys=True))
         case "choose":
-            form = {"type": "object", "properties": {"colour": {"type": "string"}}}
+            form = {"type": "object", "properties": {"color": {"type": "string"}}}
             question = {
                 "method": "elicitation/create",
                 "params": {"mode": "form", "message": "?", "requestedSchema": form},

@@ -244,13 +244,13 @@ async def test_a_cancelled_call_ends_at_once_even_if_the_server_ignores_it(proje
 
 async def test_a_server_with_the_newest_handshake_can_be_used(project: Path) -> None:
     host = Host()
-    client = ScriptedClient(replies=[{"colour": "red"}])
+    client = ScriptedClient(replies=[{"color": "red"}])
     async with link(host, client, cwd=str(project)) as agent:
         session = await agent.new_session(mcp_servers=[small("newest")])
         await session.prompt(make_call_prompt("echo", a=1))
         assert host.results[0].text == '{"a": 1}'
         await session.prompt(make_call_prompt("choose"))
-        assert host.results[1].text == '{"q": {"action": "accept", "content": {"colour": "red"}}}'
+        assert host.results[1].text == '{"q": {"action": "accept", "content": {"color": "red"}}}'
         while "mcp__small__grown" not in host.only.tools():  # until it listens
             await session.prompt(make_call_prompt("grow"))
             await asyncio.sleep(0.01)

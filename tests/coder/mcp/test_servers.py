@@ -162,12 +162,12 @@ async def _whole(turn: Any) -> Any:
 
 async def test_a_server_asks_the_user_during_a_call(server: McpServer, project: Path) -> None:
     host = Host()
-    client = ScriptedClient(replies=[{"colour": "grün"}])
+    client = ScriptedClient(replies=[{"color": "grün"}])
     async with link(host, client, cwd=str(project)) as agent:
         session = await agent.new_session(mcp_servers=[server])
         result = await call_tool(host, session, "choose")
-    assert result.text == "accept colour='grün'"
-    assert client.elicited[0].message == "MCP server everything asks: Which colour?"
+    assert result.text == "accept color='grün'"
+    assert client.elicited[0].message == "MCP server everything asks: Which color?"
 
 
 async def test_a_server_sends_the_user_to_a_page(project: Path) -> None:

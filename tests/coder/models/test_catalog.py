@@ -85,7 +85,7 @@ def test_the_configured_model_is_offered_whatever_it_is() -> None:
     assert "anthropic:claude-of-tomorrow" in ids(CoderSettings(model="anthropic:claude-of-tomorrow"))
 
 
-def test_every_model_of_the_catalogue_has_a_provider_and_a_unique_name() -> None:
+def test_every_model_of_the_catalog_has_a_provider_and_a_unique_name() -> None:
     models = known_models().values()
     assert len({info.name for info in models}) == len(models)
     assert {info.provider for info in models} <= {service.name for service in PROVIDERS}
@@ -93,7 +93,7 @@ def test_every_model_of_the_catalogue_has_a_provider_and_a_unique_name() -> None
 
 
 @their_warnings
-def test_the_catalogue_agrees_with_the_library() -> None:
+def test_the_catalog_agrees_with_the_library() -> None:
     from genai_prices.data_snapshot import get_snapshot
 
     snapshot = get_snapshot()

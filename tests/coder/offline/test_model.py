@@ -225,7 +225,7 @@ async def test_a_summary_in_the_middle_of_a_request_is_nothing_but_the_summary()
     said = await talk.ask("list files then read a.py")
     talk.messages.append(ToolsSaid(results=[Result(id=call.id, name=call.name, text="a.py") for call in said.calls]))
     expected = summarize(talk.messages)
-    assert (await talk.ask("Summarise this conversation, so that the work can go on.")).text == expected
+    assert (await talk.ask("Summarize this conversation, so that the work can go on.")).text == expected
 
 
 async def test_a_request_after_a_summary_is_carried_out() -> None:

@@ -68,9 +68,9 @@ def test_arguments_take_the_form_of_the_schema(struct: type, given: dict[str, An
     [
         (
             ReadFileArgs,
-            {"file_path": "a.py", "colour": "red"},
+            {"file_path": "a.py", "color": "red"},
             {"file_path": "a.py"},
-            "ignored unknown argument colour; known: file_path, offset, limit, line_numbers",
+            "ignored unknown argument color; known: file_path, offset, limit, line_numbers",
         ),
         (
             ReadFileArgs,

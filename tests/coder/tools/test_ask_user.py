@@ -20,11 +20,11 @@ async def test_a_choice_is_asked_for_with_a_form(harness: Harness) -> None:
         return {"answer": "blue"}
 
     async with harness(elicitation=elicitation) as tools:
-        told = await tools.call("ask_user", question="Which colour?", choices=["red", "blue", "red"])
+        told = await tools.call("ask_user", question="Which color?", choices=["red", "blue", "red"])
         assert told == "The user answered: blue"
-        assert asked[0].message == "Which colour?"
+        assert asked[0].message == "Which color?"
         assert asked[0].schema["properties"]["answer"]["enum"] == ["red", "blue"]
-        assert (tools.shown.title, tools.shown.kind) == ("Ask: Which colour?", "other")
+        assert (tools.shown.title, tools.shown.kind) == ("Ask: Which color?", "other")
         assert tools.shown.raw_output == {"action": "accept", "answer": "blue"}
 
 

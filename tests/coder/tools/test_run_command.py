@@ -172,7 +172,7 @@ async def test_nothing_waits_for_a_pager_an_editor_or_a_password(harness: Harnes
         assert await tools.call("run_command", command=line) == "[exit 0]\ncat cat true true 0 never 1\n"
 
 
-async def test_colours_and_progress_bars_are_left_out(harness: Harness) -> None:
+async def test_colors_and_progress_bars_are_left_out(harness: Harness) -> None:
     async with harness() as tools:
         line = r"printf '\033[31mred\033[0m\r\n10%%\r50%%\r100%%\n\033]0;title\007x\n'"
         assert await tools.call("run_command", command=line) == "[exit 0]\nred\n100%\nx\n"
@@ -230,7 +230,7 @@ async def test_a_long_line_makes_a_short_title(harness: Harness) -> None:
 
 
 class TestInOneVersion:
-    """Behaviour of both versions, and the client's terminals in version 1."""
+    """Behavior of both versions, and the client's terminals in version 1."""
 
     @pytest.fixture
     def version(self) -> int:

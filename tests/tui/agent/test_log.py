@@ -53,7 +53,7 @@ def test_lines_since_a_count_are_those_recorded_after_it() -> None:
     assert [line.line for line in log.since(count)] == [b'{"c":3}']
 
 
-def test_a_response_is_labelled_with_the_method_of_its_request() -> None:
+def test_a_response_is_labeled_with_the_method_of_its_request() -> None:
     log = Log()
     log.record("out", b'{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}\n')
     log.record("in", b'{"jsonrpc":"2.0","id":0,"result":{}}\n')
@@ -62,7 +62,7 @@ def test_a_response_is_labelled_with_the_method_of_its_request() -> None:
     assert apply(log, "-method:init") == []
 
 
-def test_an_update_is_labelled_with_its_kind_and_summarized() -> None:
+def test_an_update_is_labeled_with_its_kind_and_summarized() -> None:
     log = Log()
     update = '{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"Pears"}}'
     line = f'{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"s","update":{update}}}}}'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from rich.text import Text
-from support.theme import COLOURS
+from support.theme import COLORS
 from support.tui_driver import Chat, Opened
 
 from accord.testing import ScriptedAgent
@@ -12,7 +12,7 @@ from accord.tui.prompt import highlighter
 from accord.tui.prompt.highlighter import PromptHighlighter
 from accord.tui.theme import TextStyles
 
-STYLES = TextStyles(COLOURS, dark=True)
+STYLES = TextStyles(COLORS, dark=True)
 
 
 def find_styled(prompt: str, row: int = 0) -> list[str]:

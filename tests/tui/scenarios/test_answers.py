@@ -1,4 +1,4 @@
-"""Answers in a real terminal: by number, in every type of field, and without colours."""
+"""Answers in a real terminal: by number, in every type of field, and without colors."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_every_kind_of_field_is_filled_in_with_keys(tmux: Tmux) -> None:
         "age": 85,
         "share": 0.25,
         "subscribe": False,
-        "colour": "blue",
+        "color": "blue",
         "size": "l",
         "toppings": ["cheese", "olives"],
         "days": ["tu"],
@@ -102,17 +102,17 @@ def _cut_side_panel(screen: str) -> str:
 def test_a_form_can_be_declined_and_dismissed(tmux: Tmux) -> None:
     chat(tmux, SHOWCASE)
     tmux.send("/elicit choice")
-    tmux.until("Which colour(.|\n)*ctrl.s")
+    tmux.until("Which color(.|\n)*ctrl.s")
     tmux.keys("C-x")
     tmux.until("Choice: decline")
     tmux.until("● ready")
     tmux.send("/elicit choice")
-    tmux.until("Which colour(.|\n)*ctrl.s")
+    tmux.until("Which color(.|\n)*ctrl.s")
     tmux.keys("Escape")
     tmux.until("Choice: cancel")
 
 
-def test_everything_is_readable_without_colours(tmux: Tmux) -> None:
+def test_everything_is_readable_without_colors(tmux: Tmux) -> None:
     chat(tmux, SHOWCASE, "--v2", NO_COLOR="1", size=(100, 60))
     tmux.send("/tools 1")
     screen = tmux.until("10 kinds, 6 statuses")
@@ -127,4 +127,4 @@ def test_everything_is_readable_without_colours(tmux: Tmux) -> None:
     tmux.until("❯ 2\\. ")
     tmux.keys("3")
     tmux.until("Diff: “Reject” was chosen")
-    assert not re.search(r"\x1b\[[0-9;]*\b[34]8;", tmux.coloured), "a colour was drawn"
+    assert not re.search(r"\x1b\[[0-9;]*\b[34]8;", tmux.colored), "a color was drawn"

@@ -1,4 +1,4 @@
-"""Light, dark and no colours, in a real terminal."""
+"""Light, dark and no colors, in a real terminal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.slow
 
 
 def ground(tmux: Tmux) -> tuple[int, ...]:
-    found = re.findall(r"48;2;(\d+);(\d+);(\d+)", tmux.coloured)
+    found = re.findall(r"48;2;(\d+);(\d+);(\d+)", tmux.colored)
     return tuple(map(int, max(found, key=found.count)))
 
 
@@ -31,7 +31,7 @@ def test_the_background_query_leaves_nothing_in_the_prompt(tmux: Tmux) -> None:
     assert "rgb:" not in screen and "]11" not in screen and "[?" not in screen
 
 
-def test_without_colours_the_terminal_keeps_its_own_colours(tmux: Tmux) -> None:
+def test_without_colors_the_terminal_keeps_its_own_colors(tmux: Tmux) -> None:
     tmux.start("chat", SHOWCASE, env={"NO_COLOR": "1"})
     raw = tmux.record()
     tmux.until("● ready")

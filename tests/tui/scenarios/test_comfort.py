@@ -1,4 +1,4 @@
-"""Keys, saved settings, colours, wide characters and copying in a real terminal."""
+"""Keys, saved settings, colors, wide characters and copying in a real terminal."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ def test_the_keys_are_shown_and_settings_last(tmux: Tmux) -> None:
     tmux.until_gone("Theme: ")
     tmux.keys("F2")
     tmux.until("The side panel is off")
-    assert dark not in tmux.coloured
+    assert dark not in tmux.colored
     tmux.close()
     chat(tmux, None)
     tmux.keys("F2")
     tmux.until("The side panel is on")
-    assert dark not in tmux.coloured
+    assert dark not in tmux.colored
 
 
 def _background(tmux: Tmux) -> str:
-    found = re.findall(r"48;2;\d+;\d+;\d+", tmux.coloured)
+    found = re.findall(r"48;2;\d+;\d+;\d+", tmux.colored)
     return max(found, key=found.count)
 
 

@@ -17,10 +17,10 @@ PIXEL = base64.b64decode(
 )
 
 
-def coloured_line(tmux: Tmux, wanted: str) -> str:
+def colored_line(tmux: Tmux, wanted: str) -> str:
     """Return the screen line with this text, including escape sequences."""
     rows = [row for row, line in enumerate(tmux.screen.splitlines()) if wanted in line]
-    return tmux.coloured.splitlines()[rows[0]]
+    return tmux.colored.splitlines()[rows[0]]
 
 
 def test_code_is_highlighted_tables_are_aligned_and_links_work(tmux: Tmux) -> None:
@@ -28,7 +28,7 @@ def test_code_is_highlighted_tables_are_aligned_and_links_work(tmux: Tmux) -> No
     raw = tmux.record()
     tmux.until("● ready")
     screen = say(tmux, "/markdown", "An unclosed")
-    inks = set(re.findall(r"\x1b\[[0-9;]*38;2;\d+;\d+;\d+", coloured_line(tmux, "def greet(name: str)")))
+    inks = set(re.findall(r"\x1b\[[0-9;]*38;2;\d+;\d+;\d+", colored_line(tmux, "def greet(name: str)")))
     assert len(inks) >= 3, inks
     rows = screen.splitlines()
     head = next(at for at, line in enumerate(rows) if re.search("left +middle +right", line))
@@ -85,7 +85,7 @@ def test_diffs_are_shown_side_by_side_or_inline_with_changed_words(tmux: Tmux) -
     screen = tmux.until(r"1 - def greet\(name\): +│1 \+ def greet\(name: str\) -> None:")
     assert "old.py (deleted)  +0 -1" in screen
     assert "greet.py (new)  +5 -0" in screen
-    line = coloured_line(tmux, "1 - def greet(name):")
+    line = colored_line(tmux, "1 - def greet(name):")
     grounds = list(dict.fromkeys(re.findall(r"48;2;(\d+);(\d+);(\d+)", line)))
     greener = [ground for ground in grounds if int(ground[1]) > int(ground[0]) + 10]
     redder = [ground for ground in grounds if int(ground[0]) > int(ground[1]) + 10]

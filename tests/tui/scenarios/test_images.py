@@ -33,22 +33,22 @@ def test_an_image_is_rendered_as_blocks_and_scrolls_with_the_text(tmux: Tmux) ->
     tmux.until(BLOCKS)
     rows = [line for line in tmux.screen.splitlines() if BLOCKS in line]
     assert len(rows) >= 16, "one in the message and one below the tool call, as far as there is room"
-    assert re.search(r"\x1b\[38;2;\d+;\d+;\d+m\x1b\[48;2;\d+;\d+;\d+m▀", tmux.coloured)
+    assert re.search(r"\x1b\[38;2;\d+;\d+;\d+m\x1b\[48;2;\d+;\d+;\d+m▀", tmux.colored)
     tmux.keys("PPage")
     tmux.until("An image:")
     tmux.until("▣ image  image/png")
     assert BLOCKS in tmux.screen
 
 
-def test_blocks_use_256_colours_in_a_terminal_without_true_colour(tmux: Tmux) -> None:
+def test_blocks_use_256_colors_in_a_terminal_without_true_color(tmux: Tmux) -> None:
     chat(tmux, SHOWCASE, COLORTERM="", TERM="xterm-256color")
     say(tmux, "/image", "Red grows")
     tmux.until(BLOCKS)
-    assert re.search(r"\x1b\[38;5;\d+m\x1b\[48;5;\d+m▀", tmux.coloured)
-    assert "38;2;" not in tmux.coloured
+    assert re.search(r"\x1b\[38;5;\d+m\x1b\[48;5;\d+m▀", tmux.colored)
+    assert "38;2;" not in tmux.colored
 
 
-def test_without_colours_only_the_name_of_an_image_is_shown(tmux: Tmux) -> None:
+def test_without_colors_only_the_name_of_an_image_is_shown(tmux: Tmux) -> None:
     chat(tmux, SHOWCASE, NO_COLOR="1")
     screen = say(tmux, "/image", "Red grows")
     assert "▣ image  image/png" in screen and "▀▀" not in screen
@@ -121,8 +121,8 @@ def test_inside_tmux_the_outer_terminal_gets_the_image(tmux: Tmux) -> None:
         sent = re.search(rb"\x1b_Ga=T,U=1,f=100,t=d,i=(\d+),c=(\d+),r=(\d+),q=2,m=0;([^\x1b]*)\x1b\\", outer.seen)
         assert sent is not None and base64.b64decode(sent[4]).startswith(b"\x89PNG")
         number = int(sent[1])
-        colour = f"38;2;{number >> 16 & 255};{number >> 8 & 255};{number & 255}m"
-        outer.until(colour.encode())
+        color = f"38;2;{number >> 16 & 255};{number >> 8 & 255};{number & 255}m"
+        outer.until(color.encode())
         assert "Gi=" not in tmux.screen and "tmux;" not in tmux.screen
 
 

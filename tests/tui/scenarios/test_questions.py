@@ -40,7 +40,7 @@ def test_a_form_returns_every_type_of_value_and_a_page_shows_its_host(tmux: Tmux
     tmux.keys("C-s")
     tmux.until("accept with")
     screen = tmux.until("● ready")
-    for part in ('"name": "Ada"', '"age": 36', '"share": 0.5', '"subscribe": true', '"colour": "green"', '"cheese"'):
+    for part in ('"name": "Ada"', '"age": 36', '"share": 0.5', '"subscribe": true', '"color": "green"', '"cheese"'):
         assert part in screen
     tmux.send("/elicit url")
     tmux.until("on example.com(.|\n)*enter done")

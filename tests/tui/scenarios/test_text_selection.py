@@ -32,15 +32,15 @@ def where(tmux: Tmux, words: str) -> tuple[int, int]:
 
 
 def grounds(tmux: Tmux, row: int) -> set[str]:
-    """Return the background colours of a line."""
-    return set(re.findall(r"48;2;\d+;\d+;\d+", tmux.coloured.splitlines()[row]))
+    """Return the background colors of a line."""
+    return set(re.findall(r"48;2;\d+;\d+;\d+", tmux.colored.splitlines()[row]))
 
 
 def until_painted(tmux: Tmux, row: int, before: set[str]) -> None:
     """Wait until the background of a line changes."""
     end = time.monotonic() + TIMEOUT_SECONDS
     while not grounds(tmux, row) - before:
-        assert time.monotonic() < end, f"nothing stands out in {tmux.coloured.splitlines()[row]!r}"
+        assert time.monotonic() < end, f"nothing stands out in {tmux.colored.splitlines()[row]!r}"
         time.sleep(0.03)
 
 
@@ -83,15 +83,13 @@ def test_a_double_click_selects_a_word_and_a_click_still_opens(tmux: Tmux) -> No
     assert "three flowers" in tmux.screen
 
 
-def test_a_selection_is_visible_without_colours(tmux: Tmux) -> None:
+def test_a_selection_is_visible_without_colors(tmux: Tmux) -> None:
     chat(tmux, agent_at("tui_agent.py"), NO_COLOR="1")
     say(tmux, "shows", "The grass is green")
     x, y = where(tmux, "grass")
     drag(tmux, (x, y), (x + 4, y))
     tmux.until("ctrl\\+c copies")
-    assert re.search(r"\x1b\[(?:[0-9;]*;)?7m(?:\x1b\[[0-9;]*m)*grass", tmux.coloured), repr(
-        tmux.coloured.splitlines()[y]
-    )
+    assert re.search(r"\x1b\[(?:[0-9;]*;)?7m(?:\x1b\[[0-9;]*m)*grass", tmux.colored), repr(tmux.colored.splitlines()[y])
 
 
 def test_a_selection_scrolls_beyond_the_window_and_joins_wrapped_lines(tmux: Tmux) -> None:

@@ -1,4 +1,4 @@
-"""Forms: every field can be reached, read without colours, and corrected."""
+"""Forms: every field can be reached, read without colors, and corrected."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ async def test_every_focused_field_scrolls_into_view_with_its_label(opened: Open
             await chat.until(name)
 
 
-async def test_checkboxes_are_readable_without_colours(opened: Opened) -> None:
+async def test_checkboxes_are_readable_without_colors(opened: Opened) -> None:
     async with opened(ScriptedAgent([ask]), size=(80, 60)) as chat:
         await open_form(chat)
         for words in ("[ ] Ready", "[x] Late", "[ ] Monday", "[x] Tuesday", "[ ] Wednesday"):
@@ -223,7 +223,7 @@ def test_no_page_is_opened_without_a_display(monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.req("V1-ELIC-09")
 @pytest.mark.parametrize("required", [False, True])
-async def test_a_field_of_unknown_type_is_labelled_as_unsupported(opened: Opened, required: bool) -> None:
+async def test_a_field_of_unknown_type_is_labeled_as_unsupported(opened: Opened, required: bool) -> None:
     shapes = {"speed": {"type": "_slider", "title": "Speed", "enum": [1, 2]}, "name": {"type": "string"}}
 
     async def ask_unknown(turn: Turn) -> None:

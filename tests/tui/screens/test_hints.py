@@ -1,4 +1,4 @@
-"""Key hints are never truncated, and rows are marked by characters as well as colours."""
+"""Key hints are never truncated, and rows are marked by characters as well as colors."""
 
 from __future__ import annotations
 

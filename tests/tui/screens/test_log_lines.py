@@ -30,7 +30,7 @@ async def test_an_open_log_drops_the_lines_that_the_log_has_dropped(opened: Open
         assert view.rows[-2].entry.line == b"round 3"
 
 
-def test_stray_output_is_not_labelled_as_a_response() -> None:
+def test_stray_output_is_not_labeled_as_a_response() -> None:
     log = Log()
     log.record("in", b"<html>Please log in</html>\n")
     log.record("in", b' {"id": 1, "result": {}}\n')

@@ -8,7 +8,7 @@ import termios
 from pathlib import Path
 
 import pytest
-from support.theme import COLOURS
+from support.theme import COLORS
 from support.tui_driver import Chat, Memory, Opened
 
 from accord.testing import ScriptedAgent
@@ -125,9 +125,9 @@ async def test_selecting_the_terminals_theme_queries_a_terminal_not_queried_befo
         assert chat.app.appearance.late is not None
 
 
-async def test_the_status_line_is_painted_again_when_its_colours_change(opened: Opened) -> None:
+async def test_the_status_line_is_painted_again_when_its_colors_change(opened: Opened) -> None:
     async with opened(ScriptedAgent()) as chat:
-        light = TextStyles({**COLOURS, "background": "#fafafa"}, dark=False)
+        light = TextStyles({**COLORS, "background": "#fafafa"}, dark=False)
         chat.tab.restyle(light)
         await chat.until(lambda: background_of(chat, -1) == light.ground)
 
@@ -143,7 +143,7 @@ async def test_the_tab_bar_and_the_status_line_follow_a_new_theme(opened: Opened
 
 
 def background_of(chat: Chat, row: int) -> object:
-    """Return the background colour of the first words in a screen row."""
+    """Return the background color of the first words in a screen row."""
     strip = chat.app.screen._compositor.render_strips()[row]
     return next(segment.style.bgcolor for segment in strip if segment.style is not None and segment.text.strip())
 

@@ -1,4 +1,4 @@
-"""Line filters: invisible characters, and images without colours."""
+"""Line filters: invisible characters, and images without colors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ async def test_typed_joiners_are_preserved(opened: Opened) -> None:
         await chat.until(lambda: chat.tab.editor.text == "👨\u200d👩\u200d👧 می\u200cخواهم")
 
 
-async def test_without_colours_the_terminals_own_colours_are_unchanged(
+async def test_without_colors_the_terminals_own_colors_are_unchanged(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NO_COLOR", "1")

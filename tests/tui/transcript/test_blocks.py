@@ -6,7 +6,7 @@ import random
 
 import msgspec
 import pytest
-from support.theme import COLOURS
+from support.theme import COLORS
 from textual.strip import Strip
 
 from accord.model.content import TextContent
@@ -114,7 +114,7 @@ def test_durations_are_formatted_for_people(seconds: float, said: str) -> None:
 # -- output of commands
 
 
-def test_output_keeps_its_colours_and_loses_everything_else() -> None:
+def test_output_keeps_its_colors_and_loses_everything_else() -> None:
     lines, skipped = printed_lines("\x1b[31mred\x1b[0m\x07 \x1b[2Jand\r\n10%\r100%\nlast")
     assert [line.plain for line in lines] == ["red and", "100%", "last"]
     assert lines[0].spans
@@ -158,8 +158,8 @@ def test_a_new_or_deleted_file_has_one_side(text_styles: TextStyles, old: str | 
 
 
 @pytest.mark.parametrize("dark", [True, False])
-def test_added_and_removed_lines_differ_in_256_colours_too(dark: bool) -> None:
-    few = TextStyles(COLOURS, dark=dark, depth="256")
+def test_added_and_removed_lines_differ_in_256_colors_too(dark: bool) -> None:
+    few = TextStyles(COLORS, dark=dark, depth="256")
     grounds = [few.said, few.added, few.added_word, few.removed, few.removed_word]
     assert len({each.bgcolor.number for each in grounds if each.bgcolor is not None}) == 5
 

@@ -6,7 +6,7 @@ import asyncio
 import random
 
 import pytest
-from support.theme import COLOURS
+from support.theme import COLORS
 from support.tui_driver import Chat, Opened
 from textual import events
 from textual.color import Color
@@ -64,7 +64,7 @@ async def copy_selection(chat: Chat) -> str:
 
 
 @pytest.fixture(autouse=True)
-def colours(monkeypatch: pytest.MonkeyPatch) -> None:
+def colors(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLORTERM", "truecolor")
     monkeypatch.setenv("TERM", "xterm-256color")
 
@@ -373,7 +373,7 @@ def long_message() -> Layout:
     transcript = Transcript("s")
     for number in range(1500):
         transcript.append_text("agent", "a", f"Paragraph {number} has *some* words.\n\n")
-    layout = Layout(BlockContext(TextStyles(COLOURS, dark=True), width=60))
+    layout = Layout(BlockContext(TextStyles(COLORS, dark=True), width=60))
     layout.rows = 20
     layout.show(transcript)
     while layout.is_behind:

@@ -28,9 +28,10 @@ GROUPS: dict[str, list[Form]] = {
         Form('search for "TEXT" in src', "search find grep look text mention occurrences todo", "text"),
         Form("outline FILE", "outline structure functions classes", "file"),
         Form(
-            "what is this project?", "project overview summarise describe explain architecture codebase about language"
+            "what is this project?",
+            "project overview summarize summarise describe explain architecture codebase about language",
         ),
-        Form("explain FILE", "explain describe understand summarise tell about file what does", "file"),
+        Form("explain FILE", "explain describe understand summarize summarise tell about file what does", "file"),
         Form("what is in this project", "project structure layout tree contents"),
         Form("where is NAME defined", "where defined definition declared implemented", "symbol"),
         Form("who calls NAME", "who calls used usages references callers uses", "symbol"),
@@ -55,8 +56,8 @@ GROUPS: dict[str, list[Form]] = {
         Form("mark todo 1 done", "mark todo done finished complete"),
         Form("fetch https://…", "fetch url download page web http https"),
         Form("switch to code mode", "switch mode code architect ask"),
-        Form("summarise this conversation", "summarise conversation recap session history"),
-        Form("write an AGENTS.md", "agents init initialise document instructions"),
+        Form("summarize this conversation", "summarize summarise conversation recap session history"),
+        Form("write an AGENTS.md", "agents init initialize initialise document instructions"),
     ],
 }
 FORMS = [form for forms in GROUPS.values() for form in forms]

@@ -18,7 +18,7 @@ from accord.coder.history import Call, Message, ModelSaid, Part, Result, Summary
 from accord.coder.models.base import CallBegins, CallReady, Ended, EndReason, Model, Piece, Request, SaidPiece, Spent
 from accord.coder.offline.context import OFFLINE, Prompt, collect_todos, find_last_file, parse_prompt
 from accord.coder.offline.misses import suggest
-from accord.coder.offline.requests import Continue, Step, Summarise, Talk, Unclear, Unknown, describe_step
+from accord.coder.offline.requests import Continue, Step, Summarize, Talk, Unclear, Unknown, describe_step
 from accord.coder.offline.runner import Progress, run_steps
 from accord.coder.offline.script import ModelReply, Script, Situation
 from accord.coder.offline.summary import INTERRUPTED
@@ -102,7 +102,7 @@ def next_answer(request: Request) -> ModelReply:
     answer, matches = _replay(run_steps(steps, situation, progress), since)
     if not matches:
         return ModelReply(DIVERGED, ())
-    is_first = not since and not isinstance(steps[0], (Continue, Summarise))
+    is_first = not since and not isinstance(steps[0], (Continue, Summarize))
     left = _mention_abandoned(messages, index, tools) if is_first else ""
     said = _join(left, answer.text)
     # The next reply may be shown right after this one, so end the paragraph.

@@ -128,7 +128,7 @@ class _Parser:
         return count, parsed.steps
 
     def join(self, cut: list[Piece]) -> tuple[int, list[Step]] | None:
-        """Join a piece with its neighbours, if none of them parses by itself: the split may be in the wrong place."""
+        """Join a piece with its neighbors, if none of them parses by itself: the split may be in the wrong place."""
         for count in range(2, min(MAX_JOINED, len(cut)) + 1):
             last = cut[count - 1]
             parsed = self.parse_piece(self.text(cut[0], last))

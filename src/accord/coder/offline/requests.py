@@ -163,7 +163,7 @@ class DescribeProject(Record):
     path: str = "AGENTS.md"
 
 
-class Summarise(Record):
+class Summarize(Record):
     """Summarize the conversation."""
 
 
@@ -224,7 +224,7 @@ Step = Union[
     CountFiles,
     CountLines,
     DescribeProject,
-    Summarise,
+    Summarize,
     Continue,
     Help,
     Talk,
@@ -299,7 +299,7 @@ def _other(step: Step) -> str:
             return f"Count the lines of {_names(paths)}"
         case DescribeProject(path=path):
             return f"Write {path}"
-        case Summarise():
+        case Summarize():
             return "Summarize the conversation"
         case Help():
             return "Show the help"

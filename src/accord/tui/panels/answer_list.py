@@ -106,7 +106,7 @@ class AnswerList:
         choice, before = choices[place], choices[place - 1] if place else None
         if before is not None and choice.rules and (before.rules, before.scope) == (choice.rules, choice.scope):
             return ""
-        return describe_rules(choice, self._length_of(choice), is_labelled=True)
+        return describe_rules(choice, self._length_of(choice), is_labeled=True)
 
     # -- drawing
 

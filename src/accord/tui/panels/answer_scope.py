@@ -65,8 +65,8 @@ def limit_answer(question: Question, choice: Choice, wanted: Length) -> Choice:
     return structs.replace(once, scope=wanted.scope, rules=choice.rules, ttl=wanted.seconds)
 
 
-def describe_rules(choice: Choice, wanted: Length, *, is_labelled: bool = False) -> str:
-    """Return the rules that an answer is remembered as, for its line. `is_labelled` leaves out what the label of an
+def describe_rules(choice: Choice, wanted: Length, *, is_labeled: bool = False) -> str:
+    """Return the rules that an answer is remembered as, for its line. `is_labeled` leaves out what the label of an
     answer for the session says."""
     from accord.policy.rule import format_conditions
 
@@ -74,7 +74,7 @@ def describe_rules(choice: Choice, wanted: Length, *, is_labelled: bool = False)
         return ""
     rules = "; ".join(one_line(format_conditions(rule), 2_000) for rule in choice.rules)
     length = length_of(choice, wanted)
-    is_said = length == LENGTHS[0] or (is_labelled and choice.scope == "session")
+    is_said = length == LENGTHS[0] or (is_labeled and choice.scope == "session")
     return f"  remembers{'' if is_said else f' {length.words}'}: {rules}"
 
 

@@ -1,7 +1,7 @@
-"""Highlighting of the prompt while it is typed: Markdown, @files and the /command, in the colours of the theme.
+"""Highlighting of the prompt while it is typed: Markdown, @files and the /command, in the colors of the theme.
 
 It runs for each visible line after each key, so it is a few regular expressions over one line instead of a parser.
-Their repetitions are bounded, and lines and prompts beyond a limit stay plain: typing never waits for colours."""
+Their repetitions are bounded, and lines and prompts beyond a limit stay plain: typing never waits for colors."""
 
 from __future__ import annotations
 

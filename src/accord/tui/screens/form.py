@@ -31,7 +31,7 @@ TICKED, NOT_TICKED = "[x]", "[ ]"
 
 
 class PlainCheckbox(Checkbox):
-    """A checkbox that is readable without colours."""
+    """A checkbox that is readable without colors."""
 
     @property
     def _button(self) -> Content:
@@ -39,7 +39,7 @@ class PlainCheckbox(Checkbox):
 
 
 class CheckboxList(SelectionList[int]):
-    """A list of checkboxes that is readable without colours."""
+    """A list of checkboxes that is readable without colors."""
 
     def render_line(self, y: int) -> Strip:
         line = super().render_line(y)

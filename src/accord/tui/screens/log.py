@@ -130,7 +130,7 @@ class LogLines(Widget):
         parts: list[tuple[str, Style | None]] = [
             ("❯ " if is_chosen else "  ", text_styles.accent),
             (f"{clock(line)} ", text_styles.dim),
-            (f"{MARKS[line.kind]} ", _colour(text_styles, line.kind)),
+            (f"{MARKS[line.kind]} ", _color(text_styles, line.kind)),
         ]
         if shown.method or shown.is_answer:
             parts.append((f"{title(shown)}  ", text_styles.strong))
@@ -160,7 +160,7 @@ class LogLines(Widget):
             self.move("down" if by > 0 else "up")
 
 
-def _colour(text_styles: TextStyles, kind: Kind) -> Style:
+def _color(text_styles: TextStyles, kind: Kind) -> Style:
     return {
         "stderr": text_styles.warn,
         "in": text_styles.good,

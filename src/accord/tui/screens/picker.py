@@ -54,7 +54,7 @@ class Picked(NamedTuple):
 
 
 class Rows(OptionList):
-    """A list that marks the row at the cursor, for terminals without colours."""
+    """A list that marks the row at the cursor, for terminals without colors."""
 
     def render_line(self, y: int) -> Strip:
         line = super().render_line(y)

@@ -142,7 +142,7 @@ class ReviewList(ScrollView, can_focus=True):
         return Strip.join([edge, body.adjust_cell_length(room, style)])
 
     def _highlight(self, at: int) -> Text:
-        """Return a line in the colours of its language. They depend on the lines above it in the same file."""
+        """Return a line in the colors of its language. They depend on the lines above it in the same file."""
         if at not in self._texts:
             start = next((each + 1 for each in range(at, -1, -1) if self.lines[each].sign == "#"), 0)
             end = next((each for each in range(at, len(self.lines)) if self.lines[each].sign == "#"), len(self.lines))

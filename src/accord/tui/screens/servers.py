@@ -56,9 +56,9 @@ def format_servers(servers: Sequence[McpServerView], good: str = "", bad: str = 
     """Format the servers, how each is reached, and its status. Secrets are redacted."""
     from accord.config.redaction import redact_text
 
-    text, colours = Text(), {"connected": good, "failed": bad}
+    text, colors = Text(), {"connected": good, "failed": bad}
     for view in servers:
-        text.append(f"{MCP_MARKS[view.state]} ", style=colours.get(view.state, ""))
+        text.append(f"{MCP_MARKS[view.state]} ", style=colors.get(view.state, ""))
         text.append(one_line(view.name, 60), style="bold")
         if (server := view.server) is not None:
             how = shlex.join([server.command, *server.args]) if server.command else server.url

@@ -19,7 +19,7 @@ from accord.coder.offline.requests import (
     RunTask,
     Search,
     Step,
-    Summarise,
+    Summarize,
     Talk,
     Unclear,
     Where,
@@ -78,7 +78,7 @@ QUESTIONS: list[tuple[str, Step]] = [
     ("format foo.py", RunTask(task="format", only="foo.py")),
     # Not about the project.
     ("what does README.md say?", ReadFiles(paths=["README.md"])),
-    ("summarize this conversation", Summarise()),
+    ("summarize this conversation", Summarize()),
     ("outline the project", Outline()),
 ]
 

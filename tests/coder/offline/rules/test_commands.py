@@ -21,7 +21,7 @@ from accord.coder.offline.requests import (
     RunTask,
     ShowTodos,
     Step,
-    Summarise,
+    Summarize,
     SwitchMode,
     Talk,
 )
@@ -98,8 +98,8 @@ TALKING: list[tuple[str, Step]] = [
     ("never mind", Talk(about="stop")),
     ("continue", Continue()),
     ("go on with the rest", Continue()),
-    ("summarise this conversation", Summarise()),
-    ("what have we done so far?", Summarise()),
+    ("summarise this conversation", Summarize()),
+    ("what have we done so far?", Summarize()),
 ]
 
 
@@ -119,8 +119,8 @@ def test_a_request_to_do_something_is_understood(sentence: str, step: Step) -> N
         (f"{REVIEW} Look at this in particular: the errors", Review()),
         (TEST, RunTask(task="test")),
         (f"{TEST} Only these: tests/test_a.py", RunTask(task="test", only="tests/test_a.py")),
-        (PROMPT, Summarise()),
-        (f"{PROMPT} Keep the names.", Summarise()),
+        (PROMPT, Summarize()),
+        (f"{PROMPT} Keep the names.", Summarize()),
     ],
 )
 def test_requests_of_the_slash_commands_are_understood(sentence: str, step: Step) -> None:

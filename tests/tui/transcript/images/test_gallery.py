@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from PIL import Image as Pillow
 from support.images import bomb, encode_image
-from support.theme import COLOURS
+from support.theme import COLORS
 from support.tui_driver import TIMEOUT_SECONDS, Opened
 from textual.strip import Strip
 
@@ -39,7 +39,7 @@ class Wall:
         self.uploader = uploader or ImageUploader(self.written.append)
         self.gallery = Gallery(lambda: found, self.uploader, self._drawn)
         self.transcript = Transcript("s")
-        self.layout = Layout(BlockContext(TextStyles(COLOURS, dark=True), width=40, gallery=self.gallery))
+        self.layout = Layout(BlockContext(TextStyles(COLORS, dark=True), width=40, gallery=self.gallery))
         self.layout.rows = 30
         self.layout.show(self.transcript)
 
@@ -86,7 +86,7 @@ async def test_the_area_of_an_image_is_reserved_while_it_is_decoded(monkeypatch:
     wall = Wall()
     wall.say(Image(encode_image(), "image/png"), "one")
     await wall.until(lambda: "▀" in "".join(wall.lines))
-    wall.say(Image(encode_image(colour="blue"), "image/png"), "two")
+    wall.say(Image(encode_image(color="blue"), "image/png"), "two")
     before = wall.lines.index("  two")
     assert wall.lines[before - 4 : before] == [""] * 4
     await wall.until(lambda: "".join(wall.lines).count("▀") == 64)
@@ -230,8 +230,8 @@ async def test_an_image_that_is_no_longer_needed_is_not_sent(monkeypatch: pytest
     wall = Wall(ImageSupport("graphics", cell=(8.0, 16.0)))
     wall.gallery._support = ImageSupport("graphics", cell=(8.0, 16.0))
     async with wall.uploader.one_by_one:
-        for colour in ("red", "green", "blue"):
-            wall.transcript.append("agent", colour, Image(encode_image(size=(80, 16), colour=colour), "image/png"))
+        for color in ("red", "green", "blue"):
+            wall.transcript.append("agent", color, Image(encode_image(size=(80, 16), color=color), "image/png"))
         wall.layout.update(())
         assert wall.lines and len(wall.gallery._tasks) > len(wall.gallery._kept)
         wall.layout.jump(0)
@@ -265,8 +265,8 @@ async def test_images_are_sent_again_after_another_program_had_the_terminal() ->
 async def test_the_number_of_kept_images_is_limited_and_visible_ones_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gallery, "KEPT_LINES", 2)
     wall = Wall(ImageSupport("graphics", cell=(8.0, 16.0)))
-    for colour in ("red", "green", "blue"):
-        wall.transcript.append("agent", colour, Image(encode_image(size=(80, 16), colour=colour), "image/png"))
+    for color in ("red", "green", "blue"):
+        wall.transcript.append("agent", color, Image(encode_image(size=(80, 16), color=color), "image/png"))
     wall.layout.rows = 4
     wall.layout.update(())
     wall.layout.jump(0)

@@ -1,4 +1,4 @@
-"""Images as lines: headers, coloured blocks, the terminal's own graphics, and limits."""
+"""Images as lines: headers, colored blocks, the terminal's own graphics, and limits."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ GROUND = Style(color="#e0e0e0", bgcolor="#101010")
 
 
 def inks(strip: Strip) -> list[tuple[str, str, int]]:
-    """Return the upper and lower colours of a line of blocks, with their lengths."""
+    """Return the upper and lower colors of a line of blocks, with their lengths."""
     found = []
     for text, style, _ in strip:
         assert style is not None and style.color is not None and style.bgcolor is not None
@@ -104,12 +104,12 @@ def test_two_pixels_are_one_character() -> None:
 
 
 def test_transparent_pixels_show_the_background() -> None:
-    [line] = decode.as_blocks(encode_image(size=(3, 2), colour=(255, 0, 0, 0)), 3, 1, (16, 17, 18), GROUND)
+    [line] = decode.as_blocks(encode_image(size=(3, 2), color=(255, 0, 0, 0)), 3, 1, (16, 17, 18), GROUND)
     assert inks(line) == [("#101112", "#101112", 3)]
 
 
-def test_a_256_colour_terminal_gets_256_colours() -> None:
-    lines = decode.as_blocks(encode_image(colour="#ff0000"), 8, 4, (0, 0, 0), GROUND, few_colours=True)
+def test_a_256_color_terminal_gets_256_colors() -> None:
+    lines = decode.as_blocks(encode_image(color="#ff0000"), 8, 4, (0, 0, 0), GROUND, few_colors=True)
     [(_, style, _)] = lines[0]
     assert style is not None and style.color is not None and style.color.number == 196
 
@@ -122,7 +122,7 @@ def test_16_bit_greys_are_shown() -> None:
 
 
 def test_base64_with_line_breaks_is_decoded() -> None:
-    data = encode_image(size=(64, 64), colour="#00ff00")
+    data = encode_image(size=(64, 64), color="#00ff00")
     broken = "\n".join(data[at : at + 20] for at in range(0, len(data), 20))
     assert head_of(broken) == Head("png", 64, 64)
     assert inks(decode.as_blocks(broken, 8, 4, (0, 0, 0), GROUND)[0]) == [("#00ff00", "#00ff00", 8)]
@@ -130,7 +130,7 @@ def test_base64_with_line_breaks_is_decoded() -> None:
 
 def test_the_first_frame_of_an_animated_image_is_drawn() -> None:
     file = io.BytesIO()
-    frames = [Pillow.new("RGB", (4, 4), colour) for colour in ("#ff0000", "#00ff00")]
+    frames = [Pillow.new("RGB", (4, 4), color) for color in ("#ff0000", "#00ff00")]
     frames[0].save(file, "GIF", save_all=True, append_images=frames[1:])
     lines = decode.as_blocks(base64.b64encode(file.getvalue()).decode(), 4, 2, (0, 0, 0), GROUND)
     assert inks(lines[0]) == [("#ff0000", "#ff0000", 4)]
@@ -145,7 +145,7 @@ def test_a_photograph_is_the_right_way_up() -> None:
 
 
 @pytest.mark.parametrize(
-    "mode, colour, seen",
+    "mode, color, seen",
     [
         ("RGB", "#ff0000", "#ff0000"),
         ("RGBA", (255, 0, 0, 0), "#000000"),
@@ -155,8 +155,8 @@ def test_a_photograph_is_the_right_way_up() -> None:
         ("1", 1, "#ffffff"),
     ],
 )
-def test_an_image_that_is_scaled_down_a_lot_keeps_its_colours(mode: str, colour: Any, seen: str | None) -> None:
-    drawing = Pillow.new(mode, (501, 301), colour)
+def test_an_image_that_is_scaled_down_a_lot_keeps_its_colors(mode: str, color: Any, seen: str | None) -> None:
+    drawing = Pillow.new(mode, (501, 301), color)
     if mode == "P":
         drawing.putpalette([number for entry in range(256) for number in (entry, 2 * entry % 256, 3)])
         seen = "#091203"
@@ -238,14 +238,14 @@ def test_an_image_is_made_of_placeholder_characters_that_can_be_cropped() -> Non
     assert lines[2].crop(10, 12).text == text[30:36]
 
 
-def test_a_placeholder_uses_one_of_256_colours() -> None:
+def test_a_placeholder_uses_one_of_256_colors() -> None:
     [(text, style, _)] = kitty.placeholder_lines(200, 3, 1, GROUND)[0]
     assert len(text) == 9 and style is not None and style.color is not None and style.color.number == 200
     assert style.color.downgrade(ColorSystem.EIGHT_BIT) == style.color, "it is painted as it is"
 
 
 @pytest.mark.parametrize(
-    "choice, colours, environment, expected",
+    "choice, colors, environment, expected",
     [
         ("auto", "truecolor", {"TERM": "xterm-256color"}, "blocks"),
         ("auto", "truecolor", {"TERM": "xterm-kitty"}, "graphics"),
@@ -265,9 +265,9 @@ def test_a_placeholder_uses_one_of_256_colours() -> None:
     ],
 )
 def test_the_image_method_follows_the_setting_and_the_terminal(
-    choice: str, colours: str | None, environment: dict[str, str], expected: str
+    choice: str, colors: str | None, environment: dict[str, str], expected: str
 ) -> None:
-    assert detect_support(choice, colours, environment).kind == expected
+    assert detect_support(choice, colors, environment).kind == expected
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ def answer(step: r.Step, situation: Situation) -> Script[str]:
             return CAPABILITIES
         case r.Talk(about=about):
             return TALK[about]
-        case r.Summarise():
+        case r.Summarize():
             return summarize(situation.before)
         case r.Continue():
             return "There is nothing to continue."

@@ -15,7 +15,7 @@ from accord.coder.offline.requests import (
     RunTask,
     ShowTodos,
     Step,
-    Summarise,
+    Summarize,
     SwitchMode,
     Talk,
     Unclear,
@@ -109,12 +109,12 @@ RULES = [
         r"(?:summari[sz]e|recap|sum up|compact|condense|describe) "
         r"{the}(?:conversation|session|chat|discussion|history|messages|talk|turns)"
         r"(?: so far| until now| up to here)?(?: (?:for|in|as|so that) .+)?",
-        always(Summarise()),
+        always(Summarize()),
     ),
     Rule(
         r"what (?:have we|did we|have you|did you) (?:done|do|talked? about|discussed?)"
         r"(?: so far| until now| already)?",
-        always(Summarise()),
+        always(Summarize()),
     ),
     Rule(
         r"(?:continue|go on|carry on|proceed|resume|go ahead|keep going|try again|retry)"
@@ -180,5 +180,5 @@ WHOLE_RULES = [
     Rule(r"write an AGENTS\.md from what you find in this project:", always(DescribeProject()), content=True),
     Rule(r"review the working tree's changes\. (?=look at)", always(Review()), content=True),
     Rule(r"run the tests,? and tell what failed and why\.?(?: only these: (?P<f>.+))?", only_these, content=True),
-    Rule(r"summari[sz]e this conversation,? so that ", always(Summarise()), content=True),
+    Rule(r"summari[sz]e this conversation,? so that ", always(Summarize()), content=True),
 ]

@@ -170,7 +170,7 @@ def _mark_words(rows: list[Row]) -> list[Row]:
     return marked
 
 
-MAX_COLOURED = 100_000
+MAX_COLORED = 100_000
 SIDE_BY_SIDE = 110
 """Columns from which on a side-by-side diff fits."""
 
@@ -334,7 +334,7 @@ def mark_words(
 def highlight(texts: list[str], name: str, text_styles: TextStyles) -> list[Text]:
     """Highlight lines by the language of the file name."""
     whole = "\n".join(texts)
-    if len(whole) > MAX_COLOURED:
+    if len(whole) > MAX_COLORED:
         return [Text(text) for text in texts]
     from rich.syntax import Syntax
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
 MAX_SENT = 400_000
 """Bytes of a PNG to send unchanged; a larger one is reduced to fewer colors."""
-_COLOURS = 256
+_COLORS = 256
 _PIECE = 400_000  # a multiple of four
 _STRIP = 500_000
 """Pixels of a large image to scale down at a time."""
@@ -30,17 +30,15 @@ _STRIP = 500_000
 Ink = tuple[int, int, int]
 
 
-def as_blocks(
-    data: str, columns: int, rows: int, ground: Ink, base: Style, *, few_colours: bool = False
-) -> list[Strip]:
+def as_blocks(data: str, columns: int, rows: int, ground: Ink, base: Style, *, few_colors: bool = False) -> list[Strip]:
     """Render an image into `columns` × `rows` characters on a background color."""
     picture = _decode(data, columns, rows * 2)
     from PIL import Image
 
     whole = Image.new("RGB", (columns, rows * 2), ground)
     whole.paste(picture, (0, 0), picture.getchannel("A"))
-    whole = whole.quantize(_COLOURS, dither=Image.Dither.NONE).convert("RGB")
-    system = ColorSystem.EIGHT_BIT if few_colours else ColorSystem.TRUECOLOR  # converted in this thread
+    whole = whole.quantize(_COLORS, dither=Image.Dither.NONE).convert("RGB")
+    system = ColorSystem.EIGHT_BIT if few_colors else ColorSystem.TRUECOLOR  # converted in this thread
     pixels = whole.tobytes()
     styles: dict[bytes, Style] = {}
     lines = []
@@ -69,7 +67,7 @@ def as_png(data: str, width: int, height: int) -> bytes:
     picture = _decode(data, width, height)
     written = _encode_png(picture)
     if len(written) > MAX_SENT:
-        written = _encode_png(picture.quantize(_COLOURS, method=Image.Quantize.FASTOCTREE))
+        written = _encode_png(picture.quantize(_COLORS, method=Image.Quantize.FASTOCTREE))
     return written
 
 
@@ -109,17 +107,17 @@ def _reduce(file: Image, most: int) -> Image:
 
     times = max(file.width, file.height) // most
     if times < 2:
-        return _in_colours(file.copy())
+        return _in_colors(file.copy())
     whole = Image.new("RGBA", (-(-file.width // times), -(-file.height // times)))
     rows = times * max(_STRIP // (file.width * times), 1)
     for top in range(0, file.height, rows):
-        strip = _in_colours(file.crop((0, top, file.width, min(top + rows, file.height))))
+        strip = _in_colors(file.crop((0, top, file.width, min(top + rows, file.height))))
         whole.paste(strip.reduce(times), (0, top // times))
     whole.info = dict(file.info)  # the EXIF orientation
     return whole
 
 
-def _in_colours(picture: Image) -> Image:
+def _in_colors(picture: Image) -> Image:
     if picture.mode.startswith("I"):  # 16-bit or 32-bit gray
-        picture = picture.convert("I").point(lambda grey: grey * (1 / 256)).convert("L")
+        picture = picture.convert("I").point(lambda gray: gray * (1 / 256)).convert("L")
     return picture.convert("RGBA")

@@ -135,7 +135,7 @@ class Gallery:
                 if rendered.is_gone:
                     return
                 if support.kind == "blocks":
-                    rendered.lines = await asyncio.to_thread(_blocks, data, columns, rows, base, support.few_colours)
+                    rendered.lines = await asyncio.to_thread(_blocks, data, columns, rows, base, support.few_colors)
                 else:
                     rendered.lines = await self._send(rendered, support, data, columns, rows, base)
         except Exception:  # a broken image is shown by name
@@ -152,7 +152,7 @@ class Gallery:
         png = await asyncio.to_thread(as_png, data, *size)
         if rendered.is_gone:
             return []
-        rendered.number = self._uploader.number(support.few_colours)
+        rendered.number = self._uploader.number(support.few_colors)
         there = await self._uploader.send(rendered.number, png, columns, rows, in_tmux=support.in_tmux)
         return placeholder_lines(rendered.number, columns, rows, base) if there else []
 
@@ -177,9 +177,9 @@ def fit_size(head: Head, most: int, cell: tuple[float, float]) -> tuple[int, int
     return max(1, min(columns, most)), max(1, min(rows, ROWS))
 
 
-def _blocks(data: str, columns: int, rows: int, base: Style, few_colours: bool) -> list[Strip]:
+def _blocks(data: str, columns: int, rows: int, base: Style, few_colors: bool) -> list[Strip]:
     from accord.tui.transcript.images.decode import as_blocks
 
     ink = None if base.bgcolor is None else base.bgcolor.get_truecolor()
     ground = (ink.red, ink.green, ink.blue) if ink is not None else (0, 0, 0)
-    return as_blocks(data, columns, rows, ground, base, few_colours=few_colours)
+    return as_blocks(data, columns, rows, ground, base, few_colors=few_colors)

@@ -25,7 +25,7 @@ class ImageSupport(NamedTuple):
     in_tmux: bool = False
     cell: tuple[float, float] = (1.0, 2.0)
     """Maximum pixels of an image per character."""
-    few_colours: bool = False
+    few_colors: bool = False
     """Whether the terminal is limited to 256 colors."""
 
 
@@ -35,21 +35,21 @@ BLOCKS = ImageSupport("blocks")
 
 def detect_support(
     choice: str,
-    colours: str | None,
+    colors: str | None,
     environment: Mapping[str, str] | None = None,
     ask_tmux: Callable[[], str] | None = None,
 ) -> ImageSupport:
     """Choose by the user's setting and the color system (Rich's name). May run tmux, so don't call it on the event
     loop."""
     seen = os.environ if environment is None else environment
-    if choice == "off" or colours not in ("truecolor", "256") or seen.get("NO_COLOR"):
+    if choice == "off" or colors not in ("truecolor", "256") or seen.get("NO_COLOR"):
         return OFF
-    few = colours != "truecolor"
+    few = colors != "truecolor"
     in_tmux = bool(seen.get("TMUX"))
     can = choice == "auto" and (_tmux_can(ask_tmux or _ask_tmux) if in_tmux else _can(seen))
     if can or choice == "graphics":
         return ImageSupport("graphics", in_tmux, _cell(), few)
-    return BLOCKS._replace(few_colours=few)
+    return BLOCKS._replace(few_colors=few)
 
 
 def _can(environment: Mapping[str, str]) -> bool:

@@ -26,9 +26,9 @@ class ImageUploader:
         self._current: tuple[int, bool] | None = None
         self._deletions: list[str] = []
 
-    def number(self, few_colours: bool) -> int:
+    def number(self, few_colors: bool) -> int:
         """Return an image id, which is also encoded as a color. Random: other programs use the same ids."""
-        numbers = range(16, 256) if few_colours else range(0x10000, 0x1000000)
+        numbers = range(16, 256) if few_colors else range(0x10000, 0x1000000)
         if len(self._numbers) >= len(numbers) // 2:
             raise OverflowError("too many images")
         while (number := random.choice(numbers)) in self._numbers:
