@@ -66,7 +66,7 @@ async def test_layout_of_a_plan_and_the_context(opened: Opened) -> None:
             "○ Rest",
             "",
             "Context",
-            "━━━━━━───────────────────  25%",
+            "━━━━━━───────────────────   25%",
             "50,000 of 200,000 tokens",
         ]
 
