@@ -76,7 +76,7 @@ It is **wrong for percentages**, because the argument isn't divided by 100:
 1. `test_prices.py` tests one case, and fails.
 2. Discounts of 0 and 100 percent aren't tested.
 
-Shall I fix it, and add the missing tests?
+Should I fix it, and add the missing tests?
 """
 STEPS = ("Reproduce the failure", "Fix discounted()", "Run the tests again")
 TESTS = Calls("run_command", {"command": "python -m pytest -q"}, id="tests")
@@ -121,7 +121,7 @@ def script_conversation(provider: FakeProvider) -> None:
 
 async def conversation(run: Run) -> None:
     await run.send("How are discounts calculated? Is it tested?")
-    await run.until("Shall I")
+    await run.until("Should I")
     await run.until("● ready")
     run.save("conversation")
 
