@@ -17,8 +17,9 @@ from accord.config.command import remote
 from accord.hub.hub import Hub
 
 
+@pytest.mark.parametrize("scheme", ["ws", "http"])
 async def test_a_lost_connection_is_shown_until_it_is_restored(
-    opened: Opened, folders: Path, monkeypatch: pytest.MonkeyPatch
+    scheme: str, opened: Opened, folders: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("ACCORD_TOKEN", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
         monkeypatch.delenv(name, raising=False)
@@ -28,7 +29,7 @@ async def test_a_lost_connection_is_shown_until_it_is_restored(
         serve(hub) as port,
         CuttingProxy.run(port) as proxy,
     ):
-        command = remote(f"ws://127.0.0.1:{proxy.port}/acp").argv
+        command = remote(f"{scheme}://127.0.0.1:{proxy.port}/acp").argv
         async with opened(lambda: cast("Any", command)) as chat:
             await chat.send("hello")
             await chat.until("one")

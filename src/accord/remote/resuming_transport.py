@@ -73,7 +73,8 @@ class ResumingTransport(Transport):
         self._watchdog: asyncio.TimerHandle | None = None
         self._reconnecting: asyncio.Task[None] | None = None
         self._attempts = 0
-        self._lost_at = 0.0
+        self._lost_at: float | None = None
+        """When the connection was reported as lost; None while it isn't."""
         self._settled: asyncio.Future[str] | None = (
             None  # the result of an attempt to reconnect: empty, or the reason why it failed
         )
@@ -136,6 +137,7 @@ class ResumingTransport(Transport):
         """Use a connection from now on."""
         self._inner, self._link = inner, _Link(self, inner)
         inner.max_message_bytes = self.max_message_bytes
+        inner.report_interruptions(self._link.report)
         self._heard, self._is_probing = True, False
         inner.start(self._link)
         if self._paused:
@@ -202,11 +204,11 @@ class ResumingTransport(Transport):
             self._settled.set_result(reason)
         elif self._reconnecting is None:
             self._reconnecting = self._loop.create_task(self._reconnect(reason))
-            self._report(Interruption("lost", reason))
+            self.report(Interruption("lost", reason))
 
     async def _reconnect(self, reason: str) -> None:
         """Try until a connection is resumed, or until it's time to give up."""
-        begin = self._lost_at = time.monotonic()
+        begin = time.monotonic()
         self._attempts = attempts = 0
         is_new = self._state.is_supported is None
         while not self._ended:
@@ -237,7 +239,7 @@ class ResumingTransport(Transport):
         self._reconnecting = None
         if not self._ended:
             self._ended = f"couldn't reconnect: {reason}"
-            self._report(Interruption("gone", reason, attempts, time.monotonic() - begin))
+            self.report(Interruption("gone", reason, attempts, time.monotonic() - begin))
             self._stop()
             self._end(ConnectionClosed(self._ended))
 
@@ -248,7 +250,7 @@ class ResumingTransport(Transport):
             # The task of the attempt runs later, and the connection may be lost again before that.
             self._reconnecting = None
             attempt.set_result("")
-            self._report(Interruption("resumed", "", self._attempts, time.monotonic() - self._lost_at))
+            self.report(Interruption("resumed", "", self._attempts, time.monotonic() - (self._lost_at or 0.0)))
         elif state.refusal or state.rejection:
             reason = state.refusal or state.rejection
             state.disconnect()
@@ -269,7 +271,14 @@ class ResumingTransport(Transport):
         except (TimeoutError, AccordError, OSError):
             return
 
-    def _report(self, change: Interruption) -> None:
+    def report(self, change: Interruption) -> None:
+        """Report a change, once: the current connection may have tried to continue before it was lost."""
+        if change.state == "lost":
+            if self._lost_at is not None:
+                return
+            self._lost_at = time.monotonic()
+        else:
+            self._lost_at = None
         if self._on_change is not None:
             self._on_change(change)
 
@@ -329,3 +338,7 @@ class _Link:
     def on_end(self, error: Exception | None) -> None:
         if self.owner is not None:
             self.owner.lose(error)
+
+    def report(self, change: Interruption) -> None:
+        if self.owner is not None:
+            self.owner.report(change)

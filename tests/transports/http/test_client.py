@@ -357,6 +357,26 @@ async def test_a_cut_loses_and_repeats_nothing(kind: Kind, version: int) -> None
     assert proxy.cuts > 5
 
 
+async def test_an_idle_connection_reports_that_it_cannot_be_continued_and_that_it_is(kind: Kind) -> None:
+    async with (
+        run_server(accord.asgi(Worker()), kind) as server,
+        CuttingProxy.run(server.port) as proxy,
+        accord.connect(f"http://localhost:{proxy.port}/acp") as agent,
+    ):
+        session = await agent.new_session()
+        await session.prompt("all streams are open")
+        events = aiter(session.events())
+        proxy.refuse()
+        lost = await anext(events)
+        proxy.accept()
+        resumed = await anext(events)
+        assert (await session.prompt("still here")).text == "still here "
+    assert isinstance(lost, accord.Disconnected)
+    assert "was lost" in lost.reason
+    assert isinstance(resumed, accord.Resumed)
+    assert resumed.attempts > 1
+
+
 @pytest.mark.req("V1-HTTP-21")
 async def test_a_connection_that_the_server_forgot_ends_with_an_error(kind: Kind) -> None:
     app = accord.asgi(Worker())

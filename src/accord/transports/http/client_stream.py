@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from accord.transports.base import Interruption
 from accord.transports.http.admission import CONNECTION_ID, EVENT_STREAM, SESSION_ID
 from accord.transports.http.exchange import read_refusal
 from accord.transports.http.stream_buffer import EventId, read_event_id
@@ -19,6 +20,7 @@ _FIRST_PAUSE_SECONDS, _MAX_PAUSE_SECONDS = 0.05, 2.0
 MakeClient = Callable[[], "httpx2.AsyncClient"]
 OnEvent = Callable[["ClientStream", bytes, "EventId | None"], Awaitable[None]]
 OnEnd = Callable[["ClientStream", "str | None"], None]
+OnChange = Callable[[Interruption], None]
 
 
 class StreamRefused(Exception):
@@ -45,11 +47,13 @@ class ClientStream:
         make_client: MakeClient,
         on_event: OnEvent,
         on_end: OnEnd,
+        on_change: OnChange | None,
         resume_seconds: float,
         max_event_bytes: int,
         refusal_seconds: float,
     ) -> None:
-        """`on_end` gets the reason if messages may have been lost, and None after an orderly end.
+        """`on_end` gets the reason if messages may have been lost, and None after an orderly end. `on_change` is told
+        when a dropped stream isn't continued at once, and when it is.
 
         `resume_seconds` is how long to try to continue a dropped stream; 0 if the server doesn't support it.
         `refusal_seconds` is how long to wait for the reason of a refusal."""
@@ -65,10 +69,14 @@ class ClientStream:
         self._make_client = make_client
         self._on_event = on_event
         self._on_end = on_end
+        self._on_change = on_change
         self._resume_seconds = resume_seconds
         self._max_event_bytes = max_event_bytes
         self._refusal_seconds = refusal_seconds
         self._last_id = ""
+        self._attempts = 0
+        """How often the stream could not be continued since it was dropped."""
+        self._dropped_at = 0.0
         self._loop = asyncio.get_running_loop()
         self._opened: asyncio.Future[None] = self._loop.create_future()
         self._advanced = asyncio.Event()
@@ -131,13 +139,22 @@ class ClientStream:
                     return None
                 is_orderly, problem = False, f"the connection to the server was lost: {error or type(error).__name__}"
             if self._opened.done() and self.is_open:
-                self.is_open, pause, give_up_at = False, _FIRST_PAUSE_SECONDS, self._loop.time() + self._resume_seconds
+                self._dropped_at = self._loop.time()
+                self.is_open, pause, give_up_at = False, _FIRST_PAUSE_SECONDS, self._dropped_at + self._resume_seconds
+            else:
+                self._attempts += 1
+                if self._attempts == 1:
+                    self._report(Interruption("lost", problem))
             if not self._resume_seconds:
                 return None if is_orderly and self.session is not None else problem
             if self._loop.time() >= give_up_at:
                 return problem
             await asyncio.sleep(pause)
             pause = min(2 * pause, _MAX_PAUSE_SECONDS)
+
+    def _report(self, change: Interruption) -> None:
+        if self._on_change is not None:
+            self._on_change(change)
 
     async def _receive(self) -> None:
         import httpx2
@@ -149,6 +166,9 @@ class ClientStream:
             if response.status_code != 200:
                 raise StreamRefused(response.status_code, await read_refusal(response, self._refusal_seconds))
             self.is_open = True
+            if self._attempts:
+                self._report(Interruption("resumed", "", self._attempts + 1, self._loop.time() - self._dropped_at))
+                self._attempts = 0
             if not self._opened.done():
                 self._opened.set_result(None)
             async for event in httpx2.EventSource(response, max_event_size=self._max_event_bytes):

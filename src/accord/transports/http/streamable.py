@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 from accord.errors import ConnectionClosed, DeadlineExceeded
-from accord.transports.base import READY, Receiver, Transport
+from accord.transports.base import READY, Interruption, Receiver, Transport
 from accord.transports.gate import Gate
 from accord.transports.http.admission import (
     CONNECTION_ID,
@@ -75,6 +75,7 @@ class HttpTransport(Transport):
         self._gate = Gate(self._loop)
         self._unsent_bytes = 0
         self._refusal: str | None = None
+        self._report: Callable[[Interruption], None] | None = None
         self._poster = Poster(url, options, self._headers)
         self._sessions = SessionHeaders()
         self._streams: dict[str | None, ClientStream] = {}
@@ -130,6 +131,9 @@ class HttpTransport(Transport):
             if self._posts:
                 await asyncio.wait(self._posts, timeout=_DRAIN_SECONDS)
         await self._end(None)
+
+    def report_interruptions(self, report: Callable[[Interruption], None]) -> None:
+        self._report = report
 
     def describe(self) -> str:
         return f"the agent at {self._url}"
@@ -277,6 +281,7 @@ class HttpTransport(Transport):
                 make_client=self._make_receiver,
                 on_event=self._on_event,
                 on_end=self._on_stream_end,
+                on_change=self._on_stream_change if session is None else None,  # all streams have the same server
                 resume_seconds=self._options.resume_seconds if "last-event-id" in self._poster.features else 0.0,
                 max_event_bytes=2 * self.max_message_bytes,
                 refusal_seconds=self._options.body_seconds,
@@ -358,6 +363,10 @@ class HttpTransport(Transport):
         stream = self._streams.pop(session, None)
         if stream is not None:
             stream.stop()
+
+    def _on_stream_change(self, change: Interruption) -> None:
+        if self._report is not None and not self._ended:
+            self._report(change)
 
     def _on_stream_end(self, stream: ClientStream, lost: str | None) -> None:
         if self._streams.get(stream.session) is stream:
