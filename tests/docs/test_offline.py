@@ -34,7 +34,7 @@ def test_the_page_has_examples() -> None:
 
 
 PROJECT = {
-    "README.md": "# Demo\n\nAll colors. TODO\n",
+    "README.md": "# Demo\n\nAll colours. TODO\n",
     "Makefile": "test:\n\t@echo tested\nlint:\n\t@echo linted\nbuild:\n\t@echo built\n",
     "src/app.py": "import pdb\n\n\nclass Session:\n    pass\n\n\ndef greet():\n    return Session()  # hello TODO\n",
     "tests/test_app.py": "def test_app():\n    pass\n",

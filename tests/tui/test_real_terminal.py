@@ -187,6 +187,9 @@ def test_an_image_shows_its_name(tmux: Tmux) -> None:
 
 def test_the_window_can_change_its_size(tmux: Tmux) -> None:
     start(tmux, size=(120, 40))
+    tmux.send("/plan")
+    tmux.until("Options \\(ctrl")
+    tmux.until("● ready")
     tmux.send("/unicode")
     tmux.until("Normal forms|A long line")
     tmux.until("● ready")

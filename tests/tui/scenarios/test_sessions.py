@@ -111,12 +111,12 @@ def test_an_export_contains_messages_and_diffs(tmux: Tmux) -> None:
 
 def test_files_can_be_rewound_and_the_rewind_undone(tmux: Tmux) -> None:
     notes = tmux.project / "notes.md"
-    notes.write_text("one color\n")
+    notes.write_text("one colour\n")
     chat(tmux, None)
     tmux.until("Ask")
     tmux.keys("BTab")
     tmux.until("─ Code ─")
-    tmux.send('replace "color" with "color" in notes.md')
+    tmux.send('replace "colour" with "color" in notes.md')
     answer(tmux, "y")
     tmux.until("● ready")
     assert notes.read_text() == "one color\n"
@@ -124,7 +124,7 @@ def test_files_can_be_rewound_and_the_rewind_undone(tmux: Tmux) -> None:
     tmux.until("Rewind files to(.|\n)*before: replace")
     tmux.keys("Enter")
     tmux.until("Restored:")
-    assert notes.read_text() == "one color\n"
+    assert notes.read_text() == "one colour\n"
     do(tmux, "Undo the rewind")
     tmux.until("Rewound(.|\n)*(Rewound|undone|Undone)|undone|Undone")
     assert notes.read_text() == "one color\n"
