@@ -124,6 +124,14 @@ class Tmux:
         column, row = self._tmux("display-message", "-p", "-t", "t", "#{cursor_x} #{cursor_y}").split()
         return int(column), int(row)
 
+    @property
+    def is_cursor_visible(self) -> bool:
+        return self._tmux("display-message", "-p", "-t", "t", "#{cursor_flag}").strip() == "1"
+
+    def until_cursor(self, column: int, row: int) -> None:
+        """Wait until the cursor is at this place: while something is painted, it is elsewhere."""
+        self.until_true(lambda _: self.cursor == (column, row), f"the cursor in column {column} of row {row}")
+
     def takes_copies(self) -> None:
         """Let programs set the terminal's clipboard, as most terminals do."""
         self._tmux("set-option", "-s", "set-clipboard", "on")
@@ -162,6 +170,12 @@ class Tmux:
     def until(self, wanted: str) -> str:
         """Wait until the screen matches a regular expression, and return the screen."""
         return self.until_true(lambda screen: re.search(wanted, screen) is not None, repr(wanted))
+
+    def until_all(self, *wanted: str) -> str:
+        """Wait until the screen contains all of these texts, and return the screen.
+
+        A frame is written in parts, and widgets are painted one by one: others may be missing where one is."""
+        return self.until_true(lambda screen: all(each in screen for each in wanted), " and ".join(map(repr, wanted)))
 
     def until_gone(self, unwanted: str) -> str:
         return self.until_true(lambda screen: re.search(unwanted, screen) is None, f"the end of {unwanted!r}")

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.terminal_scenarios import child_of, client_of, to_conversation, until_ended
+from support.terminal_scenarios import child_of, client_of, to_conversation, until_ended, until_in
 from support.tmux import TIMEOUT_SECONDS, Tmux
 
 pytestmark = pytest.mark.slow
@@ -28,18 +28,13 @@ def start(tmux: Tmux, *more: str, agent: str = SHOWCASE, **how: object) -> None:
 def test_markdown_is_rendered_while_it_streams(tmux: Tmux) -> None:
     start(tmux, size=(100, 60))
     tmux.send("/markdown")
-    screen = tmux.until("An unclosed")
-    assert "• a point below it" in screen
-    assert "│ def greet(name: str) -> str:" in screen
-    assert "<script>alert(1)</script>" in screen
+    tmux.until_all("An unclosed", "• a point below it", "│ def greet(name: str) -> str:", "<script>alert(1)</script>")
 
 
 def test_tool_calls_of_every_kind_and_status_are_lines_that_open(tmux: Tmux) -> None:
     start(tmux, size=(100, 50))
     tmux.send("/tools 3")
-    screen = tmux.until("10 kinds, 6 statuses, 3 at once")
-    assert re.search(r"▸ ✗ • Status: failed", screen)
-    assert re.search(r"▸ ✓ / Parallel 3 of 3", screen)
+    tmux.until_all("10 kinds, 6 statuses, 3 at once", "▸ ✗ • Status: failed", "▸ ✓ / Parallel 3 of 3")
     to_conversation(tmux)
     tmux.keys("Up")
     tmux.keys("Enter")
@@ -78,8 +73,7 @@ def test_the_side_panel_shows_plan_and_context(tmux: Tmux) -> None:
     start(tmux, size=(120, 40))
     tmux.send("/plan")
     tmux.until("Three steps are completed")
-    screen = tmux.until("Plan 4/4")
-    assert "✓ Look around" in screen
+    tmux.until_all("Plan 4/4", "✓ Look around")
     tmux.send("/usage")
     tmux.until("20,000 of 200,000 tokens")
     tmux.until("3.50 credits")
@@ -182,7 +176,7 @@ def test_the_log_shows_the_wire(tmux: Tmux) -> None:
 def test_an_image_shows_its_name(tmux: Tmux) -> None:
     start(tmux)
     tmux.send("/image")
-    assert "▣ image  image/png" in tmux.until("Red grows")
+    tmux.until_all("Red grows", "▣ image  image/png")
 
 
 def test_the_window_can_change_its_size(tmux: Tmux) -> None:
@@ -204,8 +198,9 @@ def test_ctrl_c_twice_quits_and_the_draft_is_restored(tmux: Tmux) -> None:
     start(tmux, after="exec sh")
     tmux.type("not sent yet")
     tmux.until("not sent yet")
+    raw = tmux.record()
     tmux.keys("C-c")
-    tmux.until("again to quit")
+    until_in(raw, b"again to quit")
     tmux.until_gone("again to quit")
     assert tmux.is_alternate
     tmux.keys("C-c", "C-c")  # together: the second counts for two seconds after the first

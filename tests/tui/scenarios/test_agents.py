@@ -26,8 +26,7 @@ def test_the_start_page_lists_agents_and_saves_a_command_line(tmux: Tmux) -> Non
     config.write_text(f'registry = \'{tmux.folder / "r.json"}\'\n[agents.tried]\ncommand = """{trying}"""\n')
     chat(tmux, "tried")
     tmux.keys("C-n")
-    screen = tmux.until("Box agent")
-    assert "tried" in screen and "from a registry" in screen
+    tmux.until_all("Box agent", "tried", "from a registry")
     tmux.type(f"{trying} --kept")
     tmux.until("Start: ")
     tmux.keys("F5")

@@ -12,9 +12,7 @@ pytestmark = pytest.mark.slow
 def test_an_answer_lasts_an_hour_and_the_action_is_visible_at_40_by_12(tmux: Tmux) -> None:
     chat(tmux, SHOWCASE, size=(40, 12))
     tmux.send("/permission command")
-    tmux.until("number or")
-    screen = tmux.screen
-    assert "$ make test" in screen and "❯ 1. " in screen and "waiting for you" in screen
+    tmux.until_all("number or", "$ make test", "❯ 1. ", "waiting for you")
     tmux.resize(100, 30)
     tmux.until("t duration")
     tmux.keys("t")

@@ -109,25 +109,21 @@ def test_the_layout_is_transcript_queue_prompt_status_with_the_cursor_in_the_pro
     tmux.send("waits in line")
     tmux.until("1\\. waits in line")
     tmux.type("日本 typed")
-    screen = tmux.until("│ 日本 typed").splitlines()
-    places = [
-        next(row for row, line in enumerate(screen) if wanted in line)
-        for wanted in ("works", "Hard at work", "1. waits in line", "│ 日本 typed", "working")
-    ]
+    parts = ("works", "Hard at work", "1. waits in line", "│ 日本 typed", "working")
+    screen = tmux.until_all(*parts).splitlines()
+    places = [next(row for row, line in enumerate(screen) if wanted in line) for wanted in parts]
     assert places == sorted(places) and len(set(places)) == len(places)
     assert places[-1] == 22  # the state is the last line but one, above the keys
     column = len("│ ") + 2 * len("日本") + len(" typed")
-    assert tmux.cursor == (column, places[3])
+    tmux.until_cursor(column, places[3])
 
 
 def test_a_permission_request_is_between_the_transcript_and_the_prompt(tmux: Tmux) -> None:
     chat(tmux, SHOWCASE, size=(80, 30))
     tmux.send("/permission command")
-    screen = tmux.until("number or").splitlines()
-    places = [
-        next(row for row, line in enumerate(screen) if wanted in line)
-        for wanted in ("/permission command", "Permission needed", "$ make test", "1. ", "╰────", "? waiting for you")
-    ]
+    parts = ("/permission command", "Permission needed", "$ make test", "1. ", "╰────", "? waiting for you")
+    screen = tmux.until_all("number or", *parts).splitlines()
+    places = [next(row for row, line in enumerate(screen) if wanted in line) for wanted in parts]
     assert places == sorted(places)
 
 
@@ -140,8 +136,8 @@ def test_a_permission_request_in_a_hidden_tab_is_announced_and_a_key_goes_there(
     tmux.until("Permission needed")
     tmux.keys("F8")
     tmux.until_gone("Permission needed")
-    screen = tmux.until(r"tab 7 waits \(alt\+t\)")
-    assert screen.splitlines()[1].rstrip().endswith("?›")
+    tmux.until(r"tab 7 waits \(alt\+t\)")
+    tmux.until_true(lambda screen: screen.splitlines()[1].rstrip().endswith("?›"), "the mark of a hidden tab")
     tmux.keys("M-t")
     tmux.until(r"Permission needed \(1 of 3\)")
     tmux.until(r"\n‹")

@@ -31,13 +31,15 @@ def test_the_keys_are_shown_and_settings_last(tmux: Tmux) -> None:
     tmux.until("Theme: accord-light")
     tmux.keys("Escape")
     tmux.until_gone("Theme: ")
+    raw = tmux.record()
     tmux.keys("F2")
-    tmux.until("The side panel is off")
+    until_in(raw, b"The side panel is off")
     assert dark not in tmux.colored
     tmux.close()
     chat(tmux, None)
+    tmux.record()
     tmux.keys("F2")
-    tmux.until("The side panel is on")
+    until_in(raw, b"The side panel is on")
     assert dark not in tmux.colored
 
 

@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 
 import pytest
-from support.terminal_scenarios import agent_at, chat, say, to_conversation, until_written
+from support.terminal_scenarios import agent_at, chat, say, to_conversation, until_in, until_written
 from support.tmux import Tmux
 
 pytestmark = pytest.mark.slow
@@ -80,12 +80,16 @@ def test_an_editor_error_is_reported_and_the_prompt_stays(tmux: Tmux) -> None:
     chat(tmux, agent_at("tui_agent.py"), EDITOR="/nowhere/edit")
     tmux.type("kept")
     tmux.until("│ kept")
+    raw = tmux.record()
     tmux.keys("F4")
-    tmux.until("/nowhere/edit couldn't be started(.|\n)*set EDITOR")
+    until_in(raw, b"/nowhere/edit couldn't be started")
+    until_in(raw, b"set EDITOR")
     tmux.until("│ kept")
     tmux.close()
-    chat(tmux, agent_at("tui_agent.py"), EDITOR=editor(tmux, "exit 4"))
+    name = Path(editor(tmux, "exit 4")).name  # a path that is too long for one line would break the message
+    chat(tmux, agent_at("tui_agent.py"), EDITOR=name, PATH=f"{tmux.folder}{os.pathsep}{os.environ['PATH']}")
     tmux.until("│ kept")
+    tmux.record()
     tmux.keys("F4")
-    tmux.until("exited with status 4")
+    until_in(raw, b"vim exited with status 4")
     tmux.until("│ kept")

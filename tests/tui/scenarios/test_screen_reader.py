@@ -17,8 +17,8 @@ def test_a_screen_reader_gets_one_column_of_text_and_a_visible_cursor(tmux: Tmux
     screen = tmux.until("/permission command")
     assert re.search("[\u2500-\u259f\u2800-\u28ff]", screen) is None
     row = next(number for number, line in enumerate(screen.splitlines()) if "/permission command" in line)
-    assert tmux.cursor == (screen.splitlines()[row].index("/") + len("/permission command"), row)
-    assert tmux._tmux("display-message", "-p", "-t", "t", "#{cursor_flag}").strip() == "1"
+    tmux.until_cursor(screen.splitlines()[row].index("/") + len("/permission command"), row)
+    tmux.until_true(lambda _: tmux.is_cursor_visible, "a visible cursor")
     tmux.keys("Escape")
     tmux.keys("Enter")
     tmux.until("Permission needed: ")

@@ -19,7 +19,7 @@ def test_mcp_server_status_is_in_the_side_panel_and_on_a_screen(tmux: Tmux) -> N
     chat(tmux, None)
     tmux.until("✗ broken  failed")
     do(tmux, "MCP servers")
-    screen = tmux.until("MCP servers of this session(.|\n)*failed:")
-    assert "exit(3)" in screen and "stdio" in screen
+    tmux.until("MCP servers of this session(.|\n)*failed:")
+    tmux.until_all("exit(3)", "stdio")
     tmux.keys("Escape")
     tmux.until_gone("MCP servers of this session")

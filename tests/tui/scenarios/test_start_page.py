@@ -11,15 +11,20 @@ from support.tmux import Tmux
 pytestmark = pytest.mark.slow
 
 
+def join_lines(screen: str) -> str:
+    """Return the text of a screen with wrapped lines joined."""
+    return " ".join(screen.replace("│", " ").split())
+
+
 def test_with_several_agents_the_client_opens_on_the_start_page(tmux: Tmux) -> None:
     (tmux.folder / "config").mkdir()
     trying = agent_at("tui_agent.py")
     agents = "".join(f'[agents.{name}]\ncommand = """{trying}"""\n' for name in ("first", "second"))
     (tmux.folder / "config" / "config.toml").write_text(agents)
     tmux.start("chat", size=(80, 24))
-    screen = tmux.until("Start an agent(.|\n)*built-in agent")
-    for words in ("first", "second", "or a command line", "f3 doctor", "f6 make default", "esc back"):
-        assert words in " ".join(screen.replace("│", " ").split())
+    tmux.until("Start an agent(.|\n)*built-in agent")
+    hints = ("first", "second", "or a command line", "f3 doctor", "f6 make default", "esc back")
+    tmux.until_true(lambda screen: all(each in join_lines(screen) for each in hints), "the agents and the keys")
     tmux.keys("Down")
     tmux.until("❯ +second")
     tmux.keys("Enter")
