@@ -1,4 +1,4 @@
-"""Build the documentation site into .cache/docs/site.
+"""Build the documentation site into .cache/docs/site, or into the directory `site` of DOCS_BUILD.
 
 1. Gather the pages in .cache/docs: docs/, a few other documents of the repository, and the generated reference.
 2. Let Zensical build them, with warnings as errors.
@@ -26,7 +26,7 @@ import yaml
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 CONFIGURATION = ROOT / "mkdocs.yml"
-PROJECT = ROOT / ".cache" / "docs"
+PROJECT = Path(os.environ.get("DOCS_BUILD") or ROOT / ".cache" / "docs")
 """A directory for Zensical alone: it removes the `.cache` that is beside its configuration."""
 PAGES = PROJECT / "pages"
 TWINS = PROJECT / "twins"
@@ -65,7 +65,7 @@ def main() -> None:
         sys.exit("\n".join(problems))
     write_twins()
     write_llms()
-    print(f"Built {SITE.relative_to(ROOT)}/index.html")
+    print(f"Built {os.path.relpath(SITE, ROOT)}/index.html")
 
 
 def gather() -> None:
