@@ -52,8 +52,8 @@ class ClientStream:
         max_event_bytes: int,
         refusal_seconds: float,
     ) -> None:
-        """`on_end` gets the reason if messages may have been lost, and None after an orderly end. `on_change` is told
-        when a dropped stream isn't continued at once, and when it is.
+        """`on_end` gets the reason if messages may have been lost, and None after an orderly end. `on_change` is
+        called when a dropped stream isn't continued at once, and when it is.
 
         `resume_seconds` is how long to try to continue a dropped stream; 0 if the server doesn't support it.
         `refusal_seconds` is how long to wait for the reason of a refusal."""
