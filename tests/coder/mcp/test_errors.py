@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from coder.mcp.conftest import listening
 from coder.mcp.host import HERE, Host, is_alive, make_call_prompt, make_deadlines, small, until
+from support.ports import find_free_port
 from support.wire_client import ask, hello, new_session, wait_for_stop
 
 from accord.coder.mcp.deadlines import SilenceTimer
@@ -261,10 +262,10 @@ async def test_a_server_with_the_newest_handshake_can_be_used(project: Path) -> 
 async def test_a_restarted_remote_server_is_initialized_again(project: Path, kind: str) -> None:
     host = Host()
     async with link(host, cwd=str(project)) as agent:
-        with listening(kind) as server:
+        port = find_free_port()  # one that nobody is given while the server is restarted
+        with listening(kind, port) as server:
             session = await agent.new_session(mcp_servers=[server])
             await session.prompt(make_call_prompt("add", "everything", a=1, b=1))
-        port = int(server.url.split(":")[2].split("/")[0])
         with listening(kind, port):
             if kind == "sse":
                 await until(lambda: host.only.states()[0].status == "lost")

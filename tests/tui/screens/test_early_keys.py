@@ -27,7 +27,7 @@ def make_agent(now: asyncio.Event) -> ScriptedAgent:
 
 
 async def test_a_form_does_not_open_while_the_user_types(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("accord.tui.questions.LONG_PAUSE_SECONDS", 4.0)
+    monkeypatch.setattr("accord.tui.questions.LONG_PAUSE_SECONDS", 10.0)
     now = asyncio.Event()
     async with opened(make_agent(now)) as chat:
         await chat.send("go")
