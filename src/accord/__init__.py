@@ -166,7 +166,7 @@ for _module, _names in _EXPORTS.items():
 __all__ = sorted([*_SOURCES, "__version__"])
 
 
-if not TYPE_CHECKING:  # else every misspelt name would pass
+if not TYPE_CHECKING:  # else every misspelled name would pass
 
     def __getattr__(name: str) -> Any:
         place = _SOURCES.get(name)

@@ -136,7 +136,7 @@ class ClientConnection(TypedConnection):
 class AgentHandlers(Handlers, methods=m, side="agent"):
     """Base class of an agent's handlers, for `serve`. Define the methods to handle; each may be plain or async.
 
-    Type checkers compare them with the schema, and a misspelt one is reported when the class is created."""
+    Type checkers compare them with the schema, and a misspelled one is reported when the class is created."""
 
     if TYPE_CHECKING:
 
@@ -215,7 +215,7 @@ class AgentHandlers(Handlers, methods=m, side="agent"):
 class ClientHandlers(Handlers, methods=m, side="client"):
     """Base class of a client's handlers, for `connect`. Define the methods to handle; each may be plain or async.
 
-    Type checkers compare them with the schema, and a misspelt one is reported when the class is created."""
+    Type checkers compare them with the schema, and a misspelled one is reported when the class is created."""
 
     if TYPE_CHECKING:
 

@@ -1,4 +1,4 @@
-"""Base classes of typed handlers: each protocol method is declared, and a misspelt one is reported early."""
+"""Base classes of typed handlers: each protocol method is declared, and a misspelled one is reported early."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_every_method_of_the_schema_is_declared(module: ModuleType, side: str) -
             assert declared[python_name(method)] == method.params.__name__
 
 
-def test_a_misspelt_handler_is_reported_when_its_class_is_created() -> None:
+def test_a_misspelled_handler_is_reported_when_its_class_is_created() -> None:
     with pytest.raises(UsageError, match=r"Helper\.session_promt is never called: .* did you mean session_prompt\?"):
 
         class Helper(v1.AgentHandlers):

@@ -48,8 +48,8 @@ _UNRELATED = frozenset({"model", "models"})
 """Names that differ from an attribute by one letter, but are usually the author's own."""
 
 
-class MisspeltHandler(UserWarning):
-    """An agent has a method whose name looks like a misspelt handler. Accord never calls it."""
+class MisspelledHandler(UserWarning):
+    """An agent has a method whose name looks like a misspelled handler. Accord never calls it."""
 
 
 def check_class(cls: type[Agent], base: type[Agent]) -> None:
@@ -62,7 +62,7 @@ def check_class(cls: type[Agent], base: type[Agent]) -> None:
         elif name in _ATTRIBUTES:
             _check_attribute(cls.__name__, name, value)
         elif not name.startswith("_"):
-            _warn_if_misspelt(cls, name, value, handlers)
+            _warn_if_misspelled(cls, name, value, handlers)
 
 
 def check_agent(agent: Any, base: type[Agent], call: str) -> None:
@@ -78,7 +78,7 @@ def check_agent(agent: Any, base: type[Agent], call: str) -> None:
             _check_attribute(type(agent).__name__, name, own[name])
     if not agent.offers("prompt") and "prompt" not in own:
         name = type(agent).__name__
-        guess = _misspelt_prompt(type(agent), base)
+        guess = _misspelled_prompt(type(agent), base)
         fix = f"rename “{guess}” to “prompt”, or define" if guess else "define"
         raise UsageError(f"{name} has no prompt method; {fix} “async def prompt(self, turn)”")
 
@@ -108,7 +108,7 @@ def _check_command_names(cls: type[Agent]) -> None:
 # -- names
 
 
-def _warn_if_misspelt(cls: type[Agent], name: str, value: Any, handlers: dict[str, FunctionType]) -> None:
+def _warn_if_misspelled(cls: type[Agent], name: str, value: Any, handlers: dict[str, FunctionType]) -> None:
     """Warn about a new public name that looks like one of ours. Names with a leading underscore are the author's."""
     if any(name in vars(parent) for parent in cls.__mro__[1:]):
         return  # a base class has introduced it
@@ -122,12 +122,12 @@ def _warn_if_misspelt(cls: type[Agent], name: str, value: Any, handlers: dict[st
         warnings.warn(
             f"Accord never uses {cls.__name__}.{name}; did you mean the {kind} “{meant}”? "
             f"If not, rename it to _{name} to silence this warning",
-            MisspeltHandler,
+            MisspelledHandler,
             stacklevel=4,
         )
 
 
-def _misspelt_prompt(cls: type[Agent], base: type[Agent]) -> str | None:
+def _misspelled_prompt(cls: type[Agent], base: type[Agent]) -> str | None:
     """Return the name of a method that looks like `prompt`."""
     own = [name for each in cls.__mro__ if each not in (base, object) for name in vars(each)]
     return next((name for name in own if _SYNONYMS.get(name) == "prompt"), None) or find_typo("prompt", own)

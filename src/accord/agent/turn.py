@@ -24,7 +24,7 @@ from accord.model.values import short
 class Prompt:
     """A prompt of the user."""
 
-    __slots__ = ("content", "message_id", "meta")  # so that setting a misspelt attribute fails
+    __slots__ = ("content", "message_id", "meta")  # so that setting a misspelled attribute fails
 
     def __init__(self, content: list[Content], message_id: str, meta: dict[str, Any] | None) -> None:
         self.content: list[Content] = content

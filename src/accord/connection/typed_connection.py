@@ -26,7 +26,7 @@ Result = Union[R, Awaitable[R]]
 
 
 class Handlers:
-    """Base class of typed handlers. Checks the names of a subclass: a misspelt handler would never be called."""
+    """Base class of typed handlers. Checks the names of a subclass: a misspelled handler would never be called."""
 
     _served: ClassVar[frozenset[str]] = frozenset({"extension_request", "extension_notification"})
     _side: ClassVar[str] = ""

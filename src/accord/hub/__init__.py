@@ -42,7 +42,7 @@ __all__ = [
     "SqliteEventLog",
 ]
 
-if not TYPE_CHECKING:  # else every misspelt name would pass
+if not TYPE_CHECKING:  # else every misspelled name would pass
 
     def __getattr__(name: str) -> Any:
         module = _MODULES.get(name)

@@ -97,7 +97,7 @@ def _mark(way: Way, method: Method[Any, Any] | str, is_ordered: bool) -> Callabl
 
 
 def _check_name(way: Way, name: str) -> None:
-    """Raise `UsageError` for a name that looks like a misspelt method of the protocol. Others are extensions."""
+    """Raise `UsageError` for a name that looks like a misspelled method of the protocol. Others are extensions."""
     known = {known for version in (1, 2) for table in load_tables(version) for known in table}
     meant = None if name in known else find_typo(name, known)
     if meant is not None:
