@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = [
     ROOT / "README.md",
     ROOT / "examples" / "README.md",
-    *(ROOT / "docs" / name for name in ("cli.md", "policy.md", "serve.md", "sessions.md", "testing.md")),
+    *(ROOT / "docs" / f"{name}.md" for name in ("cli", "connect-a-laptop", "policy", "serve", "sessions", "testing")),
 ]
 NEEDED = ("curl", "jq")
 """Programs that the blocks use and some machines lack."""
