@@ -47,7 +47,7 @@ def test_the_entry_of_this_project_is_good() -> None:
 
 PROBLEMS: dict[str, tuple[dict[str, Any], str]] = {
     "no id": ({"id": None}, "id: missing"),
-    "a capital letter": ({"id": "MyAgent"}, "id: 'MyAgent' must be lower-case"),
+    "a capital letter": ({"id": "MyAgent"}, "id: 'MyAgent' must consist of lowercase"),
     "no name": ({"name": None}, "name: missing"),
     "an empty name": ({"name": ""}, "name: is empty"),
     "no description": ({"description": None}, "description: missing"),

@@ -120,7 +120,9 @@ def _fetch_cached(url: str, refresh: bool, cache: Path | None) -> Path:
 def _entry(raw: Any) -> RegistryEntry:
     entry: RegistryEntry = msgspec.convert(raw, RegistryEntry)
     if not ID.fullmatch(entry.id):
-        raise ValueError(f"the id {entry.id!r} must be lower-case letters, digits and hyphens, a letter first")
+        raise ValueError(
+            f"the id {entry.id!r} must consist of lowercase letters, digits and hyphens, and start with a letter"
+        )
     if not VERSION.fullmatch(entry.version):
         raise ValueError(f"the version {entry.version!r} isn't a semantic version")
     ways = entry.distribution

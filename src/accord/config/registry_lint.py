@@ -39,7 +39,7 @@ def lint(path: Path) -> list[str]:
     problems = _check_fields(manifest, _FIELDS, _REQUIRED, "")
     id, version, ways = manifest.get("id"), manifest.get("version"), manifest.get("distribution")
     if isinstance(id, str) and not ID.fullmatch(id):
-        problems.append(f"id: {id!r} must be lower-case letters, digits and hyphens, a letter first")
+        problems.append(f"id: {id!r} must consist of lowercase letters, digits and hyphens, and start with a letter")
     if isinstance(version, str) and not VERSION.fullmatch(version):
         problems.append(f"version: {version!r} isn't a semantic version such as 1.0.0")
     if isinstance(ways, dict):

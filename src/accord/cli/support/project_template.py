@@ -39,7 +39,7 @@ def describe(name: str, template: str, directory: Path, command: list[str]) -> d
     """Return the values of the placeholders. Raises `CommandError` if the name can't be used."""
     if not _NAME.fullmatch(name):
         raise CommandError(
-            f"{name!r} can't be the agent's name: use lower-case letters, digits and hyphens, a letter first"
+            f"{name!r} can't be the agent's name: use lowercase letters, digits and hyphens, and start with a letter"
         )
     module = name.replace("-", "_")
     if keyword.iskeyword(module):
