@@ -67,5 +67,5 @@ def test_there_are_at_least_a_hundred_and_each_asserts_an_effect() -> None:
 
 def test_the_page_lists_every_manner() -> None:
     rows = [f"| {manner.deviation} | {'corrected' if manner.correction else 'done'} |" for manner in MANNERS]
-    section = PAGE.read_text().partition("## Manners of models\n")[2].partition("\n## ")[0]
+    section = PAGE.read_text().partition("## Deviations from the schema\n")[2].partition("\n## ")[0]
     assert [line for line in section.splitlines() if line.startswith("|")][2:] == rows
