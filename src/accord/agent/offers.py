@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec import UNSET
+
 from accord.errors import CapabilityError
 from accord.model.record import Record
 from accord.model.requests import Implementation
@@ -32,3 +34,13 @@ class ClientOffers(Record):
         if not getattr(self, name):
             who = self.info.name if self.info else "the client"
             raise CapabilityError(f"{who} did not offer {what}; nothing was sent")
+
+
+def is_present(capability: Any) -> bool:
+    """Return whether a capability object is present; an empty one counts."""
+    return capability is not UNSET and capability is not None
+
+
+def advertise(is_supported: bool) -> Any:
+    """Return the wire form of a capability: an empty object if it is supported, else absent."""
+    return {} if is_supported else UNSET

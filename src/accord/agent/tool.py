@@ -287,9 +287,9 @@ class Tool:
         return [self.session.location(place) for place in places]
 
     def _as_content(self, item: Any) -> ToolContent:
-        if isinstance(item, Diff):
+        if isinstance(item, (Diff, TerminalRef)):
             return item
         if isinstance(item, (Terminal, DisplayTerminal)):
             item.shown_in = self
             return TerminalRef(terminal_id=item.id)
-        return item if isinstance(item, (Diff, TerminalRef)) else as_content(item)
+        return as_content(item)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     "--cassette-match",
     type=click.Choice(["request", "order"]),
     default="request",
-    help="Replay the response to an equal request, or the next one.",
+    help="Match responses to equal requests, or replay them in order.",
 )
 @click.pass_context
 def agent(
@@ -127,7 +127,7 @@ def models(as_json: bool, refreshes: bool) -> None:
     from accord.coder.models.snapshot import refresh, snapshot_date
 
     if refreshes:
-        click.echo(f"Downloaded facts about {refresh()} models.", err=True)
+        click.echo(f"Downloaded data on {refresh()} models.", err=True)
     settings, keys = _settings(), Keys()
     asyncio.run(keys.read(settings))
     default = default_model(settings, keys)
@@ -140,7 +140,7 @@ def models(as_json: bool, refreshes: bool) -> None:
             mark = "*" if info.id == default else " "
             click.echo(f"{mark} {info.id}  {info.name}{f', {info.description}' if info.description else ''}")
     if not as_json:
-        click.echo(f"Windows and prices as of {snapshot_date()}; --refresh downloads newer ones.", err=True)
+        click.echo(f"Context windows and prices as of {snapshot_date()}; --refresh downloads newer ones.", err=True)
         if keys.problem:
             click.echo(f"({keys.problem})", err=True)
 

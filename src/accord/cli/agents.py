@@ -266,7 +266,7 @@ def pin(name: str, version: str, registry: str | None) -> None:
 @click.argument("name", required=False)
 @click.option("--registry", help="Registry, a file or URL (default: the configured one).")
 def update(name: str | None, registry: str | None) -> None:
-    """Update an installed agent. Without NAME, download the versions of the well-known agents.
+    """Update an installed agent. Without NAME, check for new versions of the well-known agents.
 
     \b
     Examples:

@@ -46,7 +46,7 @@ def lint_entry(file: Path, agent: str | None, directory: bool) -> int:
     if directory:
         problems += check_directory(file)
     if agent is not None:
-        problems += _start(agent)
+        problems += _check_agent(agent)
     for problem in problems:
         click.echo(f"{file}: {problem}")
     if not problems:
@@ -54,14 +54,15 @@ def lint_entry(file: Path, agent: str | None, directory: bool) -> int:
     return 1 if problems else 0
 
 
-def _start(command: str) -> list[str]:
+def _check_agent(command: str) -> list[str]:
+    """Start an agent and return the problems of its handshake."""
     import asyncio
 
     from accord.client.connect import connect
     from accord.config.registry_lint import check_handshake
 
-    async def ask() -> ConnectedAgent:
+    async def start() -> ConnectedAgent:
         async with connect(command) as agent:
             return agent
 
-    return check_handshake([method.kind for method in asyncio.run(ask()).auth_methods])
+    return check_handshake([method.kind for method in asyncio.run(start()).auth_methods])

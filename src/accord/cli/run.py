@@ -43,7 +43,7 @@ class RunOptions(NamedTuple):
     newest: bool
     """Continue the latest session of the directory."""
     name: str | None
-    """The name of the session to continue or begin."""
+    """The name of the session to continue or start."""
     waits: bool
     """Wait for the end of the turns."""
     options: list[tuple[str, str]]
@@ -88,11 +88,11 @@ class RunOptions(NamedTuple):
 )
 @click.option("-c", "--continue", "newest", is_flag=True, help="Continue the latest session in this directory.")
 @click.option("--session", "session_id", metavar="ID", help="Continue this session.")
-@click.option("-s", "--name", metavar="NAME", help="Continue the session of this name here, or begin one.")
+@click.option("-s", "--name", metavar="NAME", help="Continue the session of this name in the directory, or start one.")
 @click.option("--no-wait", is_flag=True, help="With --name: run in the background, after earlier runs of that session.")
-@click.option("--mode", metavar="MODE", help="Set the mode first.")
-@click.option("--model", metavar="MODEL", help="Set the model first.")
-@click.option("--set", "options", multiple=True, metavar="OPTION=VALUE", help="Set any option first.")
+@click.option("--mode", metavar="MODE", help="Set the mode before the first prompt.")
+@click.option("--model", metavar="MODEL", help="Set the model before the first prompt.")
+@click.option("--set", "options", multiple=True, metavar="OPTION=VALUE", help="Set any option before the first prompt.")
 @click.option("--allow", multiple=True, metavar="RULE", help="Allow without asking, such as 'command:git log', or all.")
 @click.option("--ask", multiple=True, metavar="RULE", help="Always ask, such as 'write:src/**'.")
 @click.option("--deny", multiple=True, metavar="RULE", help="Never allow, such as 'path:**/.env'.")

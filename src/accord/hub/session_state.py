@@ -62,7 +62,9 @@ class SessionState:
             return self.set_options(read_object(result).get("configOptions"))
         if method == "session/set_model":
             models = read_object(self._result().get("models", Raw(b"{}")))
-            return self._set_result(models=Raw(write_object({**models, "currentModelId": _id(params, "modelId")})))
+            return self._set_result(
+                models=Raw(write_object({**models, "currentModelId": _read_field(params, "modelId")}))
+            )
         return False
 
     def describe_change(self, method: str) -> dict[str, Any] | None:
@@ -109,5 +111,5 @@ class SessionState:
         return bool(present)
 
 
-def _id(params: bytes, name: str) -> Any:
+def _read_field(params: bytes, name: str) -> Any:
     return read_object(params).get(name)

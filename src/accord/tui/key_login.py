@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class KeyLogin:
-    """Asks for the key of a provider, and lets the sessions of the agent continue with a model of it."""
+    """Asks for the key of a provider, and switches the session to one of its models."""
 
     def __init__(self, app: AccordApp) -> None:
         self._app = app

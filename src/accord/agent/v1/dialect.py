@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET
 
 from accord.agent.dialect import Dialect, encode_elicitation, encode_tokens, read_reply, read_setup, unstable_routes
-from accord.agent.offers import ClientOffers
+from accord.agent.offers import ClientOffers, is_present
 from accord.agent.options import OptionResponses
 from accord.agent.session import Session
 from accord.agent.turn import Turn
@@ -59,8 +59,8 @@ class V1(Dialect):
         return self._terminals.setdefault(session.id, {})
 
     def initialize(self, params: dict[str, Any]) -> tuple[Any, ClientOffers]:
-        client = initialize.offers(params, self.agent)
-        return initialize.answer(self.agent, client), client
+        client = initialize.read_offers(params, self.agent)
+        return initialize.build_response(self.agent, client), client
 
     # -- requests of the client
 
@@ -143,7 +143,7 @@ class V1(Dialect):
 
     async def _list(self, params: v1.ListSessionsRequest) -> v1.ListSessionsResponse:
         page = await self.sessions.list(or_none(params.cwd), or_none(params.cursor), params.archived or "exclude")
-        archives = initialize.archives(self.agent)
+        can_archive = initialize.can_archive(self.agent)
         return v1.ListSessionsResponse(
             sessions=[
                 v1.SessionInfo(
@@ -152,7 +152,7 @@ class V1(Dialect):
                     title=info.title or UNSET,
                     updated_at=info.updated_at or UNSET,
                     additional_directories=info.additional_directories,
-                    archived=bool(info.archived) if archives else UNSET,
+                    archived=bool(info.archived) if can_archive else UNSET,
                     meta=info.meta or UNSET,
                 )
                 for info in page.sessions
@@ -328,7 +328,7 @@ class V1(Dialect):
 
         request = v1.TerminalOutputRequest(session_id=session.id, terminal_id=id)
         answer = await self.connection.call(m.TERMINAL_OUTPUT, request)
-        status = _exit(answer.exit_status) if _has(answer.exit_status) else None
+        status = _exit(answer.exit_status) if is_present(answer.exit_status) else None
         return Output(text=answer.output, truncated=answer.truncated, exit=status)
 
     async def wait_for_exit(self, session: Session, id: str) -> ExitStatus:
@@ -350,8 +350,3 @@ def _stop_reason(reason: str) -> Any:
 
 def _exit(status: Any) -> ExitStatus:
     return ExitStatus(code=or_none(status.exit_code), signal=or_none(status.signal))
-
-
-def _has(value: Any) -> bool:
-    """Return whether a capability object is present; an empty one counts."""
-    return value is not UNSET and value is not None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 
-from accord.agent.offers import ClientOffers
+from accord.agent.offers import ClientOffers, advertise, is_present
 from accord.codec import from_wire
 from accord.schema import v1
 from accord.schema.repair import read as repair_read
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from accord.agent.agent import Agent
 
 
-def offers(params: dict[str, Any], agent: Agent) -> ClientOffers:
+def read_offers(params: dict[str, Any], agent: Agent) -> ClientOffers:
     """Read the client's `initialize`. Unstable capabilities count only if the agent has opted in."""
     request: v1.InitializeRequest = repair_read(v1.InitializeRequest, params)
     offered = request.client_capabilities
@@ -28,19 +28,19 @@ def offers(params: dict[str, Any], agent: Agent) -> ClientOffers:
         read_files=offered.fs.read_text_file,
         write_files=offered.fs.write_text_file,
         terminals=offered.terminal,
-        forms=_has(elicitation.form),
-        urls=_has(elicitation.url),
+        forms=is_present(elicitation.form),
+        urls=is_present(elicitation.url),
         terminal_login=offered.auth.terminal,
-        boolean_options=options is not None and _has(options.boolean),
-        notices=_has(extra.notices),
-        compaction=_has(extra.compaction),
-        plans=agent.unstable and _has(offered.plan),
-        subagents=agent.unstable and _has(offered.subagents),
+        boolean_options=options is not None and is_present(options.boolean),
+        notices=is_present(extra.notices),
+        compaction=is_present(extra.compaction),
+        plans=agent.unstable and is_present(offered.plan),
+        subagents=agent.unstable and is_present(offered.subagents),
         meta=offered.meta or None,
     )
 
 
-def answer(agent: Agent, client: ClientOffers) -> v1.InitializeResponse:
+def build_response(agent: Agent, client: ClientOffers) -> v1.InitializeResponse:
     """Build the response: the agent's capabilities follow from its methods and its store."""
     content = agent.content
     return v1.InitializeResponse(
@@ -59,9 +59,10 @@ def answer(agent: Agent, client: ClientOffers) -> v1.InitializeResponse:
             mcp_capabilities=_mcp(agent),
             session_capabilities=_sessions(agent),
             auth=v1.AgentAuthCapabilities(
-                logout=_if(agent.offers("logout")), status=_if(agent.unstable and agent.offers("auth_status"))
+                logout=advertise(agent.offers("logout")),
+                status=advertise(agent.unstable and agent.offers("auth_status")),
             ),
-            providers=_if(agent.unstable and agent.offers("list_providers")),
+            providers=advertise(agent.unstable and agent.offers("list_providers")),
             meta=agent.capability_meta or UNSET,
         ),
         auth_methods=[
@@ -73,22 +74,22 @@ def answer(agent: Agent, client: ClientOffers) -> v1.InitializeResponse:
 
 def _sessions(agent: Agent) -> v1.SessionCapabilities:
     stored, unstable = agent.store is not None, agent.unstable
-    override = v1.SessionSystemPromptModeCapabilities(override=_if("override" in agent.system_prompts))
+    override = v1.SessionSystemPromptModeCapabilities(override=advertise("override" in agent.system_prompts))
     return v1.SessionCapabilities(
-        list=_if(stored or agent.offers("list_sessions")),
-        resume=_if(stored or agent.offers("resume_session")),
-        close=_if(True),
-        delete=_if(stored or agent.offers("delete_session")),
-        additional_directories=_if(agent.additional_directories),
+        list=advertise(stored or agent.offers("list_sessions")),
+        resume=advertise(stored or agent.offers("resume_session")),
+        close=advertise(True),
+        delete=advertise(stored or agent.offers("delete_session")),
+        additional_directories=advertise(agent.additional_directories),
         system_prompt=v1.SessionSystemPromptCapabilities(mode=override) if unstable and agent.system_prompts else UNSET,
-        fork=_if(unstable and (stored or agent.offers("fork_session"))),
-        archive=_if(archives(agent)),
-        status=_if(unstable and (stored or agent.offers("session_status"))),
-        title=_if(unstable and (stored or agent.offers("set_title"))),
+        fork=advertise(unstable and (stored or agent.offers("fork_session"))),
+        archive=advertise(can_archive(agent)),
+        status=advertise(unstable and (stored or agent.offers("session_status"))),
+        title=advertise(unstable and (stored or agent.offers("set_title"))),
     )
 
 
-def archives(agent: Agent) -> bool:
+def can_archive(agent: Agent) -> bool:
     """Return whether sessions can be archived, which requires that they can be listed."""
     listed = agent.store is not None or agent.offers("list_sessions")
     return agent.unstable and listed and (agent.store is not None or agent.offers("archive_session"))
@@ -112,12 +113,3 @@ def _auth_method(method: Any) -> Any:
     if method.kind == "terminal":
         return v1.AuthMethodTerminal(**common, args=list(method.args), env=dict(method.env))
     return v1.AuthMethodAgent(**common)
-
-
-def _if(offered: bool) -> Any:
-    """Encode a capability: an object if it is supported, nothing otherwise."""
-    return {} if offered else UNSET
-
-
-def _has(value: Any) -> bool:
-    return value is not UNSET and value is not None

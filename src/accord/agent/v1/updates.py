@@ -76,12 +76,12 @@ def _updates(statement: s.Statement, client: ClientOffers, terminals: dict[str, 
             yield v1.UsageUpdate(used=usage.used, size=usage.size, cost=cost)
         case s.AddNotice(notice=notice) if client.notices:
             yield v1.Notice(severity=notice.severity, title=notice.title, description=notice.description or UNSET)
-        case s.SetCompaction(compaction=shortened) if client.compaction:
+        case s.SetCompaction(compaction=compaction) if client.compaction:
             yield v1.CompactionUpdate(
-                compaction_id=shortened.id,
-                status=shortened.status,
-                summary=[encodable(piece) for piece in shortened.summary] or UNSET,
-                error=shortened.error or UNSET,
+                compaction_id=compaction.id,
+                status=compaction.status,
+                summary=[encodable(piece) for piece in compaction.summary] or UNSET,
+                error=compaction.error or UNSET,
             )
         case s.CompactionText(id=id, content=content) if client.compaction:
             yield v1.CompactionSummaryChunk(compaction_id=id, content=encodable(content))

@@ -49,8 +49,8 @@ class V2(Dialect):
         )
 
     def initialize(self, params: dict[str, Any]) -> tuple[Any, ClientOffers]:
-        client = initialize.offers(params, self.agent)
-        return initialize.answer(self.agent, client), client
+        client = initialize.read_offers(params, self.agent)
+        return initialize.build_response(self.agent, client), client
 
     # -- requests of the client
 

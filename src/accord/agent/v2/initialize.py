@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 
-from accord.agent.offers import ClientOffers
+from accord.agent.offers import ClientOffers, advertise, is_present
 from accord.codec import from_wire
 from accord.schema import v2
 from accord.schema.repair import read as repair_read
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from accord.agent.agent import Agent
 
 
-def offers(params: dict[str, Any], agent: Agent) -> ClientOffers:
+def read_offers(params: dict[str, Any], agent: Agent) -> ClientOffers:
     """Read the client's `initialize`."""
     request: v2.InitializeRequest = repair_read(v2.InitializeRequest, params)
     offered = request.capabilities
@@ -24,9 +24,9 @@ def offers(params: dict[str, Any], agent: Agent) -> ClientOffers:
     return ClientOffers(
         version=2,
         info=from_wire.implementation(request.info),
-        forms=_has(elicitation.form),
-        urls=_has(elicitation.url),
-        terminal_login=_has(auth.terminal),
+        forms=is_present(elicitation.form),
+        urls=is_present(elicitation.url),
+        terminal_login=is_present(auth.terminal),
         boolean_options=True,
         notices=True,
         compaction=True,
@@ -36,9 +36,9 @@ def offers(params: dict[str, Any], agent: Agent) -> ClientOffers:
     )
 
 
-def answer(agent: Agent, client: ClientOffers) -> v2.InitializeResponse:
+def build_response(agent: Agent, client: ClientOffers) -> v2.InitializeResponse:
     """Build the response: the agent's capabilities follow from its methods and its store."""
-    status = v2.AgentAuthCapabilities(status=_if(True))
+    status = v2.AgentAuthCapabilities(status=advertise(True))
     return v2.InitializeResponse(
         protocol_version=2,
         info=v2.Implementation(
@@ -50,7 +50,7 @@ def answer(agent: Agent, client: ClientOffers) -> v2.InitializeResponse:
         capabilities=v2.AgentCapabilities(
             session=_sessions(agent),
             auth=status if agent.unstable and agent.offers("auth_status") else UNSET,
-            providers=_if(agent.unstable and agent.offers("list_providers")),
+            providers=advertise(agent.unstable and agent.offers("list_providers")),
             meta=agent.capability_meta or UNSET,
         ),
         auth_methods=[
@@ -62,19 +62,23 @@ def answer(agent: Agent, client: ClientOffers) -> v2.InitializeResponse:
 
 def _sessions(agent: Agent) -> v2.SessionCapabilities:
     content, mcp, unstable = agent.content, agent.mcp_offered, agent.unstable
-    override = v2.SessionSystemPromptModeCapabilities(override=_if("override" in agent.system_prompts))
+    override = v2.SessionSystemPromptModeCapabilities(override=advertise("override" in agent.system_prompts))
     return v2.SessionCapabilities(
         prompt=v2.PromptCapabilities(
-            image=_if("image" in content), audio=_if("audio" in content), embedded_context=_if("resource" in content)
+            image=advertise("image" in content),
+            audio=advertise("audio" in content),
+            embedded_context=advertise("resource" in content),
         ),
-        mcp=v2.McpCapabilities(stdio=_if("stdio" in mcp), http=_if("http" in mcp), acp=_if(unstable and "acp" in mcp)),
-        delete=_if(agent.store is not None or agent.offers("delete_session")),
-        additional_directories=_if(agent.additional_directories),
+        mcp=v2.McpCapabilities(
+            stdio=advertise("stdio" in mcp), http=advertise("http" in mcp), acp=advertise(unstable and "acp" in mcp)
+        ),
+        delete=advertise(agent.store is not None or agent.offers("delete_session")),
+        additional_directories=advertise(agent.additional_directories),
         system_prompt=v2.SessionSystemPromptCapabilities(mode=override) if unstable and agent.system_prompts else UNSET,
-        fork=_if(unstable),
-        archive=_if(unstable),
-        status=_if(unstable),
-        title=_if(unstable),
+        fork=advertise(unstable),
+        archive=advertise(unstable),
+        status=advertise(unstable),
+        title=advertise(unstable),
     )
 
 
@@ -89,12 +93,3 @@ def _auth_method(method: Any) -> Any:
         env = [v2.EnvVariable(name=name, value=value) for name, value in method.env.items()]
         return v2.AuthMethodTerminal(**common, args=list(method.args), env=env)
     return v2.AuthMethodAgent(**common)
-
-
-def _if(offered: bool) -> Any:
-    """Encode a capability: an object if it is supported, nothing otherwise."""
-    return {} if offered else UNSET
-
-
-def _has(value: Any) -> bool:
-    return value is not UNSET and value is not None

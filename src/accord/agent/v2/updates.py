@@ -66,12 +66,12 @@ def _updates(statement: s.Statement, unstable: bool) -> Iterator[Any]:
             yield v2.UsageUpdate(used=usage.used, size=usage.size, cost=cost)
         case s.AddNotice(notice=notice):
             yield v2.Notice(severity=notice.severity, title=notice.title, description=notice.description or UNSET)
-        case s.SetCompaction(compaction=shortened):
+        case s.SetCompaction(compaction=compaction):
             yield v2.CompactionUpdate(
-                compaction_id=shortened.id,
-                status=shortened.status,
-                summary=[encodable(piece) for piece in shortened.summary] or UNSET,
-                error=shortened.error or UNSET,
+                compaction_id=compaction.id,
+                status=compaction.status,
+                summary=[encodable(piece) for piece in compaction.summary] or UNSET,
+                error=compaction.error or UNSET,
             )
         case s.CompactionText(id=id, content=content):
             yield v2.CompactionSummaryChunk(compaction_id=id, content=encodable(content))
@@ -221,10 +221,10 @@ def command(described: Command) -> v2.Command | Other:
     if described.other is not None:
         fields = {**described.other, "name": described.name, "description": described.description}
         return Other.of(fields["type"], fields)
-    taken: Any = v2.TextCommandInput(hint=described.hint) if described.hint else UNSET
+    hint: Any = v2.TextCommandInput(hint=described.hint) if described.hint else UNSET
     if described.input is not None:
-        taken = Other.of(described.input["type"], described.input)
-    return v2.Command(name=described.name, description=described.description, input=taken, meta=described.meta or UNSET)
+        hint = Other.of(described.input["type"], described.input)
+    return v2.Command(name=described.name, description=described.description, input=hint, meta=described.meta or UNSET)
 
 
 def config_options(options: list[Option]) -> list[Any]:

@@ -50,7 +50,7 @@ async def act_at_once(field: Widget, event: events.Key) -> bool:
     """Run the field's own binding of a key that isn't a letter. Return whether there was one."""
     bindings = get_key_bindings(field).get(event.key)
     if not bindings or event.is_printable or bindings[0].action.startswith(("scroll_", "page_")):
-        return False  # a letter; or a key that every widget has for scrolling, and that is meant for what is around it
+        return False  # a letter, or a scroll key, which belongs to the widget around the field
     event.stop()
     event.prevent_default()
     await field.run_action(bindings[0].action)
