@@ -12,7 +12,10 @@ import pytest
 from coder.scripted_model import coder
 from coder.test_loop import call
 
+from accord.client.local_workspace import LocalWorkspace
+from accord.policy.engine import Policy
 from accord.policy.sources import parse_flags
+from accord.testing import link
 from accord.workspace import checkpoints, shadow_repository, work_trees
 
 Join = Callable[..., Any]
@@ -67,6 +70,45 @@ async def test_edits_and_commands_of_one_turn_are_undone_together(joined: Join, 
         assert (project / "changed-first").read_text() == "edited\nmore\n"
         await session.prompt("/undo")
         assert (project / "edited-first").read_text() == (project / "changed-first").read_text() == "old\n"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "mv d kept && ln -s / d",
+        "mv d kept && ln -s kept d",
+        "mv d kept && echo x > d",
+        "rm f && mkdir -p f/g && echo x > f/g/h",
+    ],
+)
+async def test_undo_restores_what_commands_replaced_by_something_else(joined: Join, project: Path, line: str) -> None:
+    (project / "d").mkdir()
+    for name in ("d/a", "d/b", "f"):
+        (project / name).write_text("old\n")
+    edit = call("edit_file", "0", file_path="d/a", edits=[{"old_string": "old", "new_string": "edited"}])
+    async with joined(agent_for([edit], [run(line)], ["done"])) as client:
+        session = await client.new_session()
+        await session.prompt("replace it")
+        answer = (await session.prompt("/undo")).text
+    assert "skipped" not in answer
+    assert not (project / "d").is_symlink() and not (project / "kept").exists()
+    assert {name: (project / name).read_text() for name in ("d/a", "d/b", "f")} == dict.fromkeys(
+        ("d/a", "d/b", "f"), "old\n"
+    )
+
+
+async def test_undo_restores_binary_files_and_links_beside_an_editors_files(project: Path) -> None:
+    (project / "a.bin").write_bytes(b"\0\xff")
+    (project / "b.txt").write_text("old\n")
+    (project / "link").symlink_to("/missing/place")
+    agent = agent_for([run("rm a.bin link; echo new > b.txt")], ["done"])
+    workspace = LocalWorkspace(project, policy=Policy(project, flags=parse_flags(allow=["all"])))
+    async with link(agent, cwd=str(project), workspace=workspace, permissions=lambda request: True) as client:
+        session = await client.new_session()
+        await session.prompt("change them")
+        await session.prompt("/undo")
+    assert (project / "a.bin").read_bytes() == b"\0\xff" and (project / "b.txt").read_text() == "old\n"
+    assert os.readlink(project / "link") == "/missing/place"
 
 
 async def test_what_the_user_changed_after_the_turn_is_left_alone_and_named(joined: Join, project: Path) -> None:

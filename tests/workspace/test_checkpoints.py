@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -188,6 +189,51 @@ async def test_a_path_whose_directory_became_a_link_is_a_conflict(files: Files, 
     report = await checkpoints.restore(start, force=True)
     assert report.conflicts == [str(app / "sub/a.txt")]
     assert os.listdir(app / "other") == []
+
+
+@pytest.mark.parametrize("obstacle", ["link to outside", "broken link", "loop of links", "file"])
+async def test_an_obstacle_in_place_of_a_directory_is_a_conflict_of_its_files_only(
+    files: Files, app: Path, store: str, obstacle: str
+) -> None:
+    checkpoints = Checkpoints(files, store)
+    fill(app)
+    (app / "sub").mkdir()
+    (app / "sub/a.txt").write_text("old")
+    start = await checkpoints.begin("turn")
+    await files.write(str(app / "sub/a.txt"), "new")
+    await work(files, app)
+    checkpoints.end()
+    os.rename(app / "sub", app / "sub2")
+    targets = {"link to outside": str(app.parent), "broken link": "/missing/place", "loop of links": "sub"}
+    if obstacle == "file":
+        (app / "sub").write_text("the user's")
+    else:
+        os.symlink(targets[obstacle], app / "sub")
+    report = await checkpoints.restore(start)
+    assert report.conflicts == [str(app / "sub/a.txt")] and not report.failed
+    assert (app / "changed.txt").read_text() != "by the agent, again" and not (app / "new").exists()
+    assert (app / "sub2/a.txt").read_text() == "new" and not (app.parent / "a.txt").exists()
+
+
+async def test_a_file_that_cannot_be_written_does_not_stop_a_restore(
+    files: Files, app: Path, store: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checkpoints = Checkpoints(files, store)
+    start = await checkpoints.begin("turn")
+    for name in ("a.txt", "b.txt"):
+        await files.write(str(app / name), "new")
+    checkpoints.end()
+    restore = files.disk.restore
+
+    def fail_once(path: str, *args: Any) -> Any:
+        if path.endswith("a.txt"):
+            raise RequestFailed("a.txt wasn't changed: no space")
+        return restore(path, *args)
+
+    monkeypatch.setattr(files.disk, "restore", fail_once)
+    report = await checkpoints.restore(start)
+    assert report.failed == {str(app / "a.txt"): "a.txt wasn't changed: no space"}
+    assert not report.is_complete and report.removed == [str(app / "b.txt")]
 
 
 async def test_changes_outside_a_checkpoint_are_not_recorded(files: Files, app: Path, store: str) -> None:

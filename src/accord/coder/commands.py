@@ -123,7 +123,7 @@ class SlashCommands:
             return
         label, report = done
         text = _describe(f"Restored the files as they were before “{label}”.", report)
-        await turn.say(f"{text}\n\n`/undo back` reverts this.")
+        await turn.say(f"{text}\n\n`/undo back` reverts this." if report.restored else text)
 
     async def _redo(self, turn: Turn) -> None:
         try:
@@ -159,6 +159,7 @@ def _describe(sentence: str, report: Restored) -> str:
         lines.append(f"- and {len(report.restored) - MAX_LISTED} more")
     lines += [f"- skipped, because it has changed since: `{path}`" for path in report.conflicts]
     lines += [f"- can't be restored, because no copy was saved: `{path}`" for path in report.lost]
+    lines += [f"- couldn't be written: {reason}" for reason in report.failed.values()]
     if report.commands:
         lines += ["", *report.commands]
     return "\n".join(lines)

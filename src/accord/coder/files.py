@@ -201,8 +201,9 @@ class ProjectFiles:
         """Write restored files through the client as well: it may show the old text."""
         if self._session.client.offers.write_files:
             for path in report.restored:
-                if await self.disk.exists(path):
-                    await self._session.files.write(path, await self.disk.read(path))
+                with contextlib.suppress(RequestFailed):  # a binary file, or a link: no editor has text of it
+                    if await self.disk.exists(path):
+                        await self._session.files.write(path, await self.disk.read(path))
         return report
 
     def close(self) -> None:

@@ -21,7 +21,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from accord.errors import NotFound
+from accord.errors import NotFound, RequestFailed
 from accord.model.record import Record
 from accord.process.thread import run_in_thread
 from accord.workspace.changes import ABSENT, State, file_state
@@ -50,12 +50,14 @@ class Restored(Record):
     """Paths that others have changed in the meantime, and that were left unchanged."""
     lost: list[str] = []
     """Paths that can't be restored, because the saved content is missing (too large) or corrupted."""
+    failed: dict[str, str] = {}
+    """Paths that couldn't be written, with the reason."""
     commands: list[str] = []
     """Changes of commands that aren't restored."""
 
     @property
     def is_complete(self) -> bool:
-        return not self.conflicts and not self.lost
+        return not self.conflicts and not self.lost and not self.failed
 
 
 class _Task(Record):
@@ -260,20 +262,31 @@ class Checkpoints:
 
     async def _restore_files(self, tasks: list[_Task], label: str, force: bool, *, restores: str = "") -> Restored:
         report = Restored()
-        lists = {"restored": report.restored, "same": report.same, "conflict": report.conflicts, "lost": report.lost}
+        lists = {"restored": report.restored, "same": report.same, "lost": report.lost}
         self._history.is_in_use = True
         try:
             await self._files.run_blocking(self._begin, label, restores)
-            for task in tasks:
-                done = await self._restore_file(task, force)
-                lists[done].append(task.path)
-                if done == "restored" and task.before.kind == "absent":
-                    report.removed.append(task.path)
-            directories = {
-                directory for task in tasks if task.before.kind == "absent" for directory in task.made_directories
-            }
-            for directory in sorted(directories, key=len, reverse=True):
-                await self._files.run_blocking(self._files.disk.remove_directory_if_empty, directory)
+            while tasks:
+                blocked: list[_Task] = []
+                for task in tasks:
+                    try:
+                        done = await self._restore_file(task, force)
+                    except RequestFailed as error:
+                        report.failed[task.path] = error.message
+                        continue
+                    if done == "conflict":
+                        blocked.append(task)
+                        continue
+                    lists[done].append(task.path)
+                    if done == "restored" and task.before.kind == "absent":
+                        report.removed.append(task.path)
+                made = {each for task in tasks if task.before.kind == "absent" for each in task.made_directories}
+                for directory in sorted(made, key=len, reverse=True):
+                    await self._files.run_blocking(self._files.disk.remove_directory_if_empty, directory)
+                if len(blocked) == len(tasks):
+                    report.conflicts = [task.path for task in blocked]
+                    break
+                tasks = blocked  # what was in the way may be gone: a link in place of a directory, for example
         finally:
             self.end()
             self._history.is_in_use = False

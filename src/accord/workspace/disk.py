@@ -21,7 +21,7 @@ from accord.workspace.directory import Swapped
 from accord.workspace.overlay import Buffer, Overlay
 from accord.workspace.paths import quote_path
 from accord.workspace.place import QUIET, Call, Place, kind_of
-from accord.workspace.roots import Roots
+from accord.workspace.roots import OutsideWorkspace, Roots
 from accord.workspace.text import MARK, decode_text, read_text, too_large
 
 MAX_READ_BYTES = 64 << 20
@@ -235,7 +235,14 @@ class Disk:
             return "restored"
 
         with self._lock:
-            return self.roots.at(path, work, follow=False)
+            try:
+                return self.roots.at(path, work, follow=False)
+            except OutsideWorkspace:
+                return "conflict"  # its directory is now a link that leads elsewhere
+            except RequestFailed as error:
+                if isinstance(error.__cause__, OSError) and error.__cause__.errno in (errno.ENOTDIR, errno.ELOOP):
+                    return "conflict"  # its directory is now a file, or a loop of links
+                raise
 
     def remove_directory_if_empty(self, path: str, call: Call = QUIET) -> None:
         with suppress(OSError, RequestFailed), self._lock:

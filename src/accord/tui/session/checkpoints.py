@@ -78,6 +78,8 @@ def describe_restore(report: Restored, cwd: str, *, undo: str = "") -> str:
         lines.append(f"Skipped (changed by something else): {list_files(report.conflicts, cwd)}")
     if report.lost:
         lines.append(f"Skipped (old version not saved): {list_files(report.lost, cwd)}")
+    if report.failed:
+        lines.append(f"Couldn't be written: {list_files(list(report.failed), cwd)}")
     if not lines:
         lines.append("No file had changed.")
     elif report.restored and undo:
