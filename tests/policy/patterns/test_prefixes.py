@@ -27,6 +27,11 @@ from tests.policy.fixtures import policy, run
         ("gh pr create -f", "gh pr create *"),
         ("pre-commit run -a", "pre-commit run *"),
         ("coverage report", "coverage report *"),
+        ("coverage run -m pytest -q", "coverage run -m pytest *"),
+        ("python -m pip install x", "python -m pip install *"),
+        ("python manage.py test app", "python manage.py test *"),
+        ("pypy3 tools/check.py a", "pypy3 tools/check.py *"),
+        ("go run ./cmd/x -v", "go run ./cmd/x *"),
         ("./tool --flag", "./tool *"),
     ],
 )
@@ -42,6 +47,9 @@ def test_a_prefix_names_one_task(line: str, pattern: str) -> None:
         *("gh api x", "uv tool run x", "conda run x", "direnv exec . x", "nix run x", "julia -e x", "java -jar x"),
         *("bwrap x", "/lib64/ld-linux-x86-64.so.2 x", "setarch x", "psql -c x", "mise x -- y", "split --filter=x f"),
         *(
+            *("ipython x", "pypy3 -c x", "python -m timeit x", "python -m runpy x", "python -m pdb x.py"),
+            *("coverage run -m timeit x", "python -m coverage run -m code", "python manage.py shell", "flask shell"),
+            *("stack exec x", "composer exec x", "bun x y", "cmake -E env x", "start-stop-daemon x", "tcpdump -z x"),
             "pdm run rm x",
             "pipenv shell",
             "uv run python -c x",
