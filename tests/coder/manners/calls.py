@@ -86,6 +86,25 @@ CALLS: list[Manner] = [
         "def add",
         correction=("answer in text without a call", read(file_path="app.py")),
     ),
+    Manner("`view_image`", Send("view_image", {"path": "app.py"}), "def add"),
+    Manner(
+        "`python`, as in gpt-oss",
+        Send("python", {"code": "print(1 + 1)"}),
+        "[exit 0]\n2",
+        correction=("use run_command with an interpreter", Send("run_command", {"command": "echo $((1 + 1))"})),
+    ),
+    Manner(
+        "a search for a question",
+        Send("codebase_search", {"query": "Where is the limit?"}),
+        "1: LIMIT = 10",
+        correction=("Use search with a regular expression", Send("search", {"pattern": "LIMIT"})),
+    ),
+    Manner(
+        "`get_diagnostics`",
+        Send("get_diagnostics", {}),
+        "hello",
+        correction=("linter or type checker with run_command", Send("run_command", {"command": "echo hello"})),
+    ),
     # Names and forms of arguments
     Manner(
         "`AskUserQuestion`",
@@ -255,6 +274,9 @@ CALLS: list[Manner] = [
         files={"new.py": "x = 1\ny = 2\n"},
     ),
     Manner("backslashes of a regular expression", Send("search", r'{"pattern": "LIM\w+ = \d+"}'), "1: LIMIT = 10"),
+    Manner("null instead of an object", Send("list_files", "null"), "app.py"),
+    Manner("an empty list instead of an object", Send("list_files", "[]"), "app.py"),
+    Manner("a bare patch instead of JSON", Send("apply_patch", PATCH), files=EDITED),
     Manner("the same object twice", Send("read_file", '{"file_path": "app.py"}{"file_path": "app.py"}'), "def add"),
     Manner(
         "two calls in one",

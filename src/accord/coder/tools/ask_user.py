@@ -144,7 +144,7 @@ class SwitchMode(Tool[SwitchModeArgs]):
     async def run(self, args: SwitchModeArgs, ctx: ToolContext) -> Outcome:
         before = ctx.state.mode
         if before == args.mode:
-            return Outcome(text=f"The mode is already {args.mode}.", raw={"mode": before, "before": before})
+            return Outcome(text=f"The mode is already {args.mode}. Continue.", raw={"mode": before, "before": before})
         options = [
             PermissionOption(id="allow_once", name=f"Yes, {_MEANING[args.mode]}", kind="allow_once"),
             PermissionOption(id="reject_once", name=f"No, stay in {before} mode", kind="reject_once"),

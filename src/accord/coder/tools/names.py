@@ -89,6 +89,17 @@ ADVICE = {
     **dict.fromkeys(
         ("createdirectory", "mkdir", "makedirectory"), "Files are written with the directories that they need."
     ),
+    **dict.fromkeys(
+        ("python", "pythonexec", "executepython", "runpython", "codeinterpreter", "executecode", "runcode"),
+        "To run code, use run_command with an interpreter, such as python3.",
+    ),
+    **dict.fromkeys(
+        ("getdiagnostics", "diagnostics", "geterrors", "readlints", "lspdiagnostics", "problems"),
+        "Run the project's linter or type checker with run_command.",
+    ),
+    **dict.fromkeys(
+        ("codebasesearch", "semanticsearch"), "Use search with a regular expression, or explore for a question."
+    ),
     **dict.fromkeys(("copyfile", "cp"), "Use run_command with cp, or write_file."),
     **dict.fromkeys(
         ("insert", "insertline", "insertedit", "insertintofile", "insertcontent"),

@@ -48,7 +48,9 @@ class ReadFile(Tool[ReadFileArgs]):
     )
     kind: str = "read"
     arguments = ReadFileArgs
-    aliases = "read cat view view_file open open_file read_text_file get_file_contents read_many_files read_files"
+    aliases = (
+        "read cat view view_file view_image open open_file read_text_file get_file_contents read_many_files read_files"
+    )
 
     def adapt(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Translate a range, or the last line, into the first line and a number of lines."""

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from accord.coder.models.snapshot import Price
 
 
+PATCH_START = "*** Begin Patch"
 CONTEXT_EXCEEDED = "model_context_window_exceeded"
 """The stop reason of Anthropic and Z.ai for a reply that ended because the context window was full."""
 
@@ -165,6 +166,8 @@ def decode_arguments(args: str | dict[str, Any] | None, *, can_repair: bool) -> 
         return args, None
     if args is None or not args.strip():
         return {}, None
+    if can_repair and args.lstrip().startswith(PATCH_START):  # some GPT models write it without JSON
+        return {"patch": args}, None
     decode = json_repair.decode if can_repair else msgspec.json.decode
     try:
         arguments = decode(args)
@@ -172,6 +175,8 @@ def decode_arguments(args: str | dict[str, Any] | None, *, can_repair: bool) -> 
             arguments = decode(arguments)
     except (msgspec.DecodeError, ValueError) as error:
         return {}, f"the arguments aren't valid JSON ({error}): {_short(args)}"
+    if arguments is None or arguments == []:  # a call without arguments
+        return {}, None
     if not isinstance(arguments, dict):
         return {}, f"the arguments aren't a JSON object: {_short(args)}"
     return arguments, None
