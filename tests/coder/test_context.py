@@ -86,7 +86,7 @@ async def test_a_request_that_is_too_long_by_itself_is_refused_once_and_the_next
     model = ScriptedModel([TOO_LONG], [TOO_LONG], ["A long text was sent."], ["Yes."])
     async with joined(agent_of(model)) as client:
         session = await client.new_session()
-        with pytest.raises(RequestFailed, match=r"the context is full There is nothing left to compact"):
+        with pytest.raises(RequestFailed, match=r"the context is full\. There is nothing left to compact"):
             await session.prompt("y" * 9000)
         assert len(model.requests) == 1
         assert (await session.prompt("shorter")).text == "Yes."
@@ -98,7 +98,7 @@ async def test_a_context_that_stays_full_after_a_summary_fails_clearly(joined: J
     async with joined(agent_of(model)) as client:
         session = await client.new_session()
         await session.prompt("first")
-        with pytest.raises(RequestFailed, match="the context is full"):
+        with pytest.raises(RequestFailed, match=r"full\. Compacting the conversation didn.t help"):
             await session.prompt("second")
         assert len(model.requests) == 4
         assert (await session.prompt("third")).text == "Two."
@@ -111,7 +111,7 @@ async def test_the_error_names_both_the_full_context_and_the_failed_summary(join
     async with joined(agent_of(model)) as client:
         session = await client.new_session()
         await session.prompt("first")
-        with pytest.raises(RequestFailed, match="full Compacting the conversation failed too: no summary today"):
+        with pytest.raises(RequestFailed, match=r"full\. Compacting the conversation failed too: no summary today"):
             await session.prompt("second")
         assert (await session.prompt("third")).text == "Two."
 

@@ -66,6 +66,7 @@ Summarize this conversation so that the work can continue from the summary alone
 5. State: what is done and verified, what isn't, and the next step.
 Be exact about paths, names and error messages. Omit what no longer matters, and invent nothing. Answer with the \
 summary only, and call no tools."""
+WISH = "The user adds, for this summary: "
 INSTRUCTIONS = "You summarize conversations for a coding agent. Be clear and complete, invent nothing, call no tools."
 
 
@@ -175,7 +176,9 @@ async def compact(
     await session.compaction(id, "in_progress")
     try:
         request = await build_request(state, model, tools)
-        text = await _summary(old, request, model, f"{PROMPT} {wish}".strip(), state, turn, id, is_too_long)
+        text = await _summary(
+            old, request, model, f"{PROMPT}\n{WISH}{wish}" if wish else PROMPT, state, turn, id, is_too_long
+        )
     except asyncio.CancelledError:
         await session.compaction(id, "cancelled")
         raise

@@ -248,6 +248,10 @@ class Loop:
                     pauses = iter(self._pauses)
                     retries = 0
                     continue
+                if pause is None and error.kind == "context":
+                    advice = "Start a new session, or choose a model with a larger context window."
+                    too_long = ModelError(f"{error}. Compacting the conversation didn't help. {advice}", kind="context")
+                    raise to_request_error(too_long) from error
                 if pause is None:
                     raise to_request_error(error) from error
                 retries += 1
@@ -282,10 +286,10 @@ class Loop:
                 return
         except ModelError as why:
             raise to_request_error(
-                ModelError(f"{error} Compacting the conversation failed too: {why}", kind="context")
+                ModelError(f"{error}. Compacting the conversation failed too: {why}", kind="context")
             ) from why
         raise to_request_error(
-            ModelError(f"{error} There is nothing left to compact: send a shorter prompt.", kind="context")
+            ModelError(f"{error}. There is nothing left to compact: send a shorter prompt.", kind="context")
         )
 
     async def _stream(self) -> Ended:

@@ -149,8 +149,7 @@ class ProviderErrors:
         return ModelError(f"{self.provider.title} has no model {self.name!r} {details}: {hint}", kind="model")
 
     def _too_long(self, details: str) -> ModelError:
-        words = f"the conversation exceeds the context window of {self.name} {details}: compact it with /compact"
-        return ModelError(words, kind="context")
+        return ModelError(f"the conversation exceeds the context window of {self.name} {details}", kind="context")
 
     def _connection(self, error: Exception, *, started: bool) -> ModelError:
         if started:
