@@ -204,8 +204,51 @@ async def test_a_redirect_does_not_get_the_key(typed: Callable[[str], None]) -> 
 def test_a_provider_that_cannot_be_reached_leaves_the_choice_to_the_user(typed: Callable[[str], None]) -> None:
     settings = CoderSettings(providers={"openai": ProviderEntry(base_url="http://127.0.0.1:9/v1")})
     typed("some-key\n")
-    with in_use(MemoryRing()), pytest.raises(LoginError, match="save it anyway with --no-check"):
+    with in_use(MemoryRing()), pytest.raises(LoginError) as caught:
         log_in("openai", settings=settings)
+    assert str(caught.value) == (
+        "Couldn't reach OpenAI: http://127.0.0.1:9/v1 refused the connection; nothing was saved. To save the key "
+        "without a check, add --no-check"
+    )
+
+
+async def test_checking_a_key_is_announced_on_a_terminal(
+    typed: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    async with FakeProvider() as fake:
+        settings = CoderSettings(providers={"openai": ProviderEntry(base_url=f"{fake.url}/v1")})
+        typed("good-key\n")
+        screen = Terminal()
+        monkeypatch.setattr("sys.stderr", screen)
+        with in_use(MemoryRing()):
+            await asyncio.to_thread(log_in, "openai", settings=settings)
+    assert screen.getvalue() == "Checking the key with OpenAI…\n"
+
+
+def test_a_local_server_is_said_to_work_without_a_key(typed: Callable[[str], None]) -> None:
+    typed("\n")
+    with pytest.raises(
+        LoginError, match=r"nothing was saved\. Ollama works without a key: accord --model ollama:NAME$"
+    ):
+        log_in("ollama")
+    with pytest.raises(LoginError, match=r"^LM Studio works without a key: accord --model lmstudio:NAME$"):
+        log_in("lmstudio")
+
+
+@pytest.mark.parametrize(
+    ("provider", "message"),
+    [
+        ("vertex", "Accord saves no key for Google Cloud: set GOOGLE_CLOUD_PROJECT, and run: gcloud auth"),
+        ("bedrock", "Accord saves no key for Amazon Bedrock: set AWS_REGION, and run: aws configure"),
+    ],
+)
+def test_a_provider_with_its_own_login_is_answered_with_that(provider: str, message: str) -> None:
+    with pytest.raises(LoginError, match=f"^{message}"):
+        log_in(provider)
 
 
 def test_logging_out_removes_the_key_of_one_provider_or_of_all() -> None:

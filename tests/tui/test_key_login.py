@@ -148,3 +148,14 @@ async def test_a_provider_that_does_not_exist_leads_to_the_list(folders: Path) -
         await chat.send("/login nobody")
         await chat.until("Log in: choose a provider")
         assert chat.is_notified("There is no provider “nobody”.")
+
+
+async def test_a_key_that_cannot_be_checked_is_not_answered_with_an_option_of_the_command_line(
+    folders: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9")
+    async with open_client(folders) as chat:
+        await chat.send("/login anthropic")
+        await enter_key(chat, KEY)
+        await chat.until("http://127.0.0.1:9 refused the connection")
+        assert "--no-check" not in chat.text

@@ -27,6 +27,10 @@ class LoginError(AccordError):
     """A key couldn't be saved or removed. The message says why and what to do."""
 
 
+class KeyNotCheckedError(LoginError):
+    """A key wasn't saved because its provider couldn't be asked about it."""
+
+
 def auth_methods() -> list[AuthMethod]:
     """Return the login methods offered to editors."""
     return [
@@ -116,9 +120,23 @@ def _obtain_key(service: Provider, check: bool) -> tuple[str, str]:
     if service.login == "device" and (client := client_id()):
         return log_in_with_code(client), ""
     key = _ask_key(service)
+    if not key and not service.needs_key:
+        raise LoginError(f"no key entered; nothing was saved. {_describe_keyless(service)}")
     if not key:
         raise LoginError("no key entered; nothing was saved")
-    return key, check_key(service, key)[0] if check and service.name not in _search_engines() else ""
+    if not check or service.name in _search_engines():
+        return key, ""
+    if sys.stderr is not None and sys.stderr.isatty():
+        print(f"Checking the key with {service.title}…", file=sys.stderr, flush=True)
+    try:
+        return key, check_key(service, key)[0]
+    except KeyNotCheckedError as error:
+        raise LoginError(f"{error}. To save the key without a check, add --no-check") from None
+
+
+def _describe_keyless(service: Provider) -> str:
+    """Return how to use a provider without a key."""
+    return f"{service.title} works without a key: accord --model {service.name}:NAME"
 
 
 def log_out(provider: str | None, *, settings: CoderSettings | None = None) -> str:
@@ -151,7 +169,8 @@ def _choose_provider(provider: str | None, settings: CoderSettings | None) -> Pr
     """Return the named provider, or the one the user chooses."""
     from accord.coder.models.providers import known_providers
 
-    known = {name: each for name, each in known_providers(settings).items() if each.saves_login}
+    providers = known_providers(settings)
+    known = {name: each for name, each in providers.items() if each.saves_login}
     if provider is None:
         import click
 
@@ -167,6 +186,10 @@ def _choose_provider(provider: str | None, settings: CoderSettings | None) -> Pr
         return listing[number - 1]
     if found := known.get(provider.lower()) or _search_engines().get(provider.lower()):
         return found
+    if keyless := providers.get(provider.lower()):
+        if keyless.needs_key:
+            raise LoginError(f"Accord saves no key for {keyless.title}: {keyless.login_hint}")
+        raise LoginError(_describe_keyless(keyless))
     from accord.config.agents import nearest
 
     close = nearest(provider, [*known, *_search_engines()])
@@ -233,5 +256,5 @@ def check_key(service: Provider, key: str) -> tuple[str, list[str]]:
         if error.kind == "key":
             raise LoginError(f"{error}; nothing was saved") from None
         if error.retry:
-            raise LoginError(f"couldn't check the key: {error}; save it anyway with --no-check") from None
+            raise KeyNotCheckedError(f"{error}; nothing was saved") from None
         return str(error), []

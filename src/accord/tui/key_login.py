@@ -73,7 +73,8 @@ class KeyLogin:
         if name:
             self._app.notify(f"There is no provider “{one_line(name, 40)}”.", severity="warning")
         rows = [Row(each.name, each.title, f"key in {each.source}" if each.source else "") for each in providers]
-        picked = await self._app.dialogs.show(Picker("Log in: choose a provider", rows))
+        about = "Local servers need no key: /model ollama:NAME, for example."
+        picked = await self._app.dialogs.show(Picker("Log in: choose a provider", rows, about=about))
         return next((each for each in providers if picked is not None and each.name == picked.id), None)
 
     async def _choose_place(self, store: KeyStore, provider: KeyProvider) -> str | None:
