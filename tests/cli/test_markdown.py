@@ -37,3 +37,9 @@ def test_a_long_line_without_an_end_is_printed_in_pieces() -> None:
     stream.feed("x" * (3 * MAX_BLOCK))
     printed = stream.take(80) + stream.take(80, everything=True)
     assert sum(line.count("x") for line in printed) == 3 * MAX_BLOCK
+
+
+def test_code_in_a_line_has_no_background_which_would_be_black_on_a_light_terminal() -> None:
+    stream = MarkdownStream(color=True)
+    stream.feed("Read `greet.py` first.\n")
+    assert stream.take(80, everything=True) == ["Read \x1b[1;36mgreet.py\x1b[0m first."]

@@ -5,10 +5,12 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+import click
 import msgspec
 import pytest
 from support.cli_runner import Accord, Here, agent
 
+from accord.cli.status import format_list
 from accord.cli.support import served_status
 from accord.cli.support.run_status import RunStatus
 from accord.cli.support.served_status import ServedStatus
@@ -72,6 +74,20 @@ def test_the_oldest_of_many_ended_sessions_are_only_counted(accord: Accord, here
     assert shown.count("finished") == 10 and "… and 20 more that ended (--all lists them" in shown
     assert here("status", "--all").out.count("finished") == 30
     assert len(here("status", "--json").lines) == 30
+
+
+def test_agents_and_directories_are_below_each_other() -> None:
+    sessions = [
+        SessionStatus(id="1", agent="claude", cwd="/shop", state="waiting", title="Release", since=1.0),
+        SessionStatus(id="2", agent="built-in", cwd="/blog", state="running", title="検索 it", since=1.0),
+        SessionStatus(id="3", agent="pi", cwd="/long", state="running", title="x" * 50, since=1.0),
+    ]
+    rows = [line for line in format_list(sessions, 1.0) if " now " in line]
+    assert [click.unstyle(row) for row in rows] == [
+        f"waiting       now  {'Release':40}  claude    /shop",
+        f"running       now  検索 it{' ' * 33}  built-in  /blog",
+        f"running       now  {'x' * 50}  pi        /long",
+    ]
 
 
 def test_an_open_session_without_work_is_listed_only_on_request(accord: Accord, here: Here) -> None:

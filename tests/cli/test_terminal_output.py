@@ -9,7 +9,7 @@ from support.cli_runner import without_codes
 
 from accord.cli.support import terminal_output
 from accord.cli.support.live_region import LiveRegion, fit, measure
-from accord.cli.support.output import describe_decision
+from accord.cli.support.output import describe_decision, describe_notice
 from accord.cli.support.output_events import Change, Ended, Permission, Prompt, Terminal, Text, ToolCall
 from accord.cli.support.questions import _changes
 from accord.cli.support.terminal_output import TerminalOutput
@@ -236,3 +236,9 @@ def test_a_refusal_does_not_repeat_what_its_title_names() -> None:
     assert describe_decision("refused", "Run it", f"{why} (make)") == f"refused: Run it ({why} (make))"
     assert describe_decision("refused", "Run make", "rejected by you") == "refused: Run make (rejected by you)"
     assert describe_decision("allowed", "Run make", "") == "allowed: Run make"
+
+
+def test_the_description_of_a_notice_follows_as_a_sentence_or_as_the_rest_of_one() -> None:
+    assert describe_notice("info", "No model", None) == "info: No model"
+    assert describe_notice("info", "No model is set", "Run accord login.") == "info: No model is set. Run accord login."
+    assert describe_notice("warning", "No model", "the key is gone") == "warning: No model: the key is gone"

@@ -16,6 +16,8 @@ WAITING = 10
 """Exit status: a session waits for the user."""
 MAX_ENDED = 10
 """Maximum number of ended sessions in the list without --all."""
+MAX_TITLE_WIDTH = 40
+"""The columns for titles; a longer one moves the rest of its own row only."""
 _COLORS = {"waiting": "yellow", "failed": "red", "finished": "green", "running": "cyan"}
 
 
@@ -95,6 +97,7 @@ def format_list(sessions: Sequence[SessionStatus], now: float, *, everything: bo
     Scripts can leave many sessions that have ended. The oldest are only counted, unless `everything` is true."""
     import os
 
+    from accord.cli.support.live_region import measure
     from accord.terminal_text import escape_line, format_duration
 
     if not sessions:
@@ -103,14 +106,20 @@ def format_list(sessions: Sequence[SessionStatus], now: float, *, everything: bo
     lines = []
     ended = [each for each in sessions if each.state in ("failed", "finished")]
     hidden = [] if everything else ended[MAX_ENDED:]
-    for each in sessions:
-        if each in hidden:
-            continue
+    rows = [
+        (escape_line(each.title or "Untitled session"), escape_line(each.agent), each)
+        for each in sessions
+        if each not in hidden
+    ]
+    title_width = min(max(measure(title) for title, _, _ in rows), MAX_TITLE_WIDTH)
+    agent_width = max(measure(agent) for _, agent, _ in rows)
+    for title, agent, each in rows:
         state = click.style(f"{each.state:8}", fg=_COLORS.get(each.state))
         age = format_duration(max(10, now - each.since)) if now - each.since >= 10 else "now"
         where = f"~{each.cwd[len(home) :]}" if each.cwd.startswith(f"{home}/") or each.cwd == home else each.cwd
-        title = click.style(escape_line(each.title or "Untitled session"), bold=True)
-        lines.append(f"{state}  {age:>7}  {title}  {escape_line(each.agent)}  {escape_line(where, 1000)}")
+        title = click.style(title, bold=True) + " " * (title_width - measure(title))
+        agent += " " * (agent_width - measure(agent))
+        lines.append(f"{state}  {age:>7}  {title}  {agent}  {escape_line(where, 1000)}")
         if each.why:
             lines.append(f"                   {escape_line(each.why)}")
         if each.process_id:

@@ -108,6 +108,7 @@ class MarkdownStream:
 
     def _render(self, text: str, width: int) -> list[str]:
         from rich.console import Console
+        from rich.theme import Theme
 
         file = io.StringIO()
         console = Console(
@@ -117,6 +118,7 @@ class MarkdownStream:
             color_system="standard" if self._color else None,
             no_color=not self._color,
             legacy_windows=False,
+            theme=Theme({"markdown.code": "bold cyan"}),  # Rich adds a black background, also on light terminals
             _environ={name: os.environ[name] for name in ("TERM", "COLORTERM") if name in os.environ},
         )
         console.print(_markdown(text), end="")

@@ -27,6 +27,12 @@ def describe_decision(decision: str, title: str, why: str) -> str:
     return f"{decision}: {title}{f' ({why})' if why else ''}"
 
 
+def describe_notice(severity: str, title: str, description: str | None) -> str:
+    """Put a notice on one line: its description is the next sentence, or the rest of the first one."""
+    between = ". " if description and description[0].isupper() and title[-1:].isalnum() else ": "
+    return f"{severity}: {title}{between}{description}" if description else f"{severity}: {title}"
+
+
 class Output:
     """Prints lines. Calls `on_broken` once if the reader has closed its end."""
 
@@ -104,9 +110,7 @@ class TextOutput(Output):
                 now = next((step.content for step in steps if step.status == "in_progress"), None)
                 self._print_notice(f"plan: {done} of {len(steps)} done{f', now: {now}' if now else ''}")
             case output_events.Notice(severity=severity, title=title, description=description):
-                self._print_notice(
-                    f"{severity}: {title}{f': {description}' if description else ''}", always=severity != "info"
-                )
+                self._print_notice(describe_notice(severity, title, description), always=severity != "info")
             case output_events.Disconnected():
                 self._print_notice("Connection lost. Reconnecting…", always=True)
             case output_events.Resumed(seconds=seconds):

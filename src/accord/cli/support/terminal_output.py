@@ -15,7 +15,7 @@ from typing import IO
 from accord.cli.support import output_events
 from accord.cli.support.live_region import LiveRegion, measure
 from accord.cli.support.markdown import MarkdownStream, is_available
-from accord.cli.support.output import MARKS, Output, describe_decision, lenient
+from accord.cli.support.output import MARKS, Output, describe_decision, describe_notice, lenient
 from accord.terminal_text import escape, escape_line, format_duration
 
 FRAME_SECONDS = 0.05
@@ -82,7 +82,7 @@ class TerminalOutput(Output):
                 self._print_notice(f"Plan: {done} of {len(steps)} done{f', now: {now}' if now else ''}", "cyan")
             case output_events.Notice(severity=severity, title=title, description=description):
                 color = {"error": "red", "warning": "yellow"}.get(severity, "dim")
-                text = f"{severity}: {title}{f': {description}' if description else ''}"
+                text = describe_notice(severity, title, description)
                 self._print_notice(text, color, always=severity != "info")
             case output_events.Disconnected():
                 self._print_notice("Connection lost. Reconnecting…", "yellow", always=True)
