@@ -256,17 +256,15 @@ class Overloaded(AccordError):
     """More messages arrived than can be buffered while a handler waits for a response."""
 
 
-_LIBRARY = tuple(
-    f"accord.{package}."
-    for package in ("agent", "client", "connection", "model", "proxy", "schema", "testing", "transports")
-)
+_PACKAGES = ("agent", "client", "codec", "connection", "mcp", "model", "proxy", "schema", "testing", "transports")
+_LIBRARY = ("accord.sync", "accord.v1", "accord.v2", *(f"accord.{package}." for package in _PACKAGES))
 
 
 def end_at_author(error: BaseException) -> BaseException:
     """Cut the traceback of an invalid call after the line that made it: the frames below it are ours and don't help.
 
     If none of the author's lines is left, as for a return value, the traceback is removed."""
-    if isinstance(error, (InvalidValue, UsageError)):
+    if isinstance(error, (LocalProtocolError, UsageError, CapabilityError)):
         last, trace = None, error.__traceback__
         while trace is not None:
             name = trace.tb_frame.f_globals.get("__name__")

@@ -10,6 +10,7 @@ import atexit
 import inspect
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Sequence
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn, TypedDict, TypeVar, Unpack, cast
 
 from accord.client.agent import ConnectedAgent
@@ -17,7 +18,7 @@ from accord.client.connect import ConnectOptions, Target
 from accord.client.connect import connect as connect_async
 from accord.client.session import Session as AsyncSession
 from accord.client.turn import Turn
-from accord.errors import LocalProtocolError, UsageError
+from accord.errors import LocalProtocolError, UsageError, end_at_author
 from accord.model.content import ContentsLike
 from accord.model.requests import McpServer, SystemPrompt
 from accord.model.session import Option, SessionInfo
@@ -153,8 +154,12 @@ class Agent:
     def __enter__(self) -> Agent:
         return self
 
-    def __exit__(self, *exc: object) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
+        if error is not None:
+            end_at_author(error)
 
 
 class Session:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Generator, Mapping, Sequence
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn, TypedDict, Union
 
 from accord.client import arguments
@@ -16,7 +17,7 @@ from accord.client.offered_servers import ServerLike
 from accord.client.workspace import Workspace
 from accord.connection.diagnostics import Watcher
 from accord.connection.limits import Limits
-from accord.errors import InvalidValue, UsageError
+from accord.errors import InvalidValue, UsageError, end_at_author
 from accord.model.record import Meta
 from accord.model.requests import AuthMethod, Implementation
 from accord.transports.base import Transport
@@ -191,9 +192,13 @@ class Connecting:
         self._agent = await self._begin()
         return self._agent
 
-    async def __aexit__(self, *exc: object) -> None:
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if self._agent is not None:
             await self._agent.close()
+        if error is not None:
+            end_at_author(error)
 
     if not TYPE_CHECKING:  # type checkers report these mistakes themselves
 

@@ -12,7 +12,14 @@ from accord.connection.connection import Connection
 from accord.connection.dispatch import Answer, Handler, Routes
 from accord.connection.handshake import INITIALIZE
 from accord.connection.limits import Deadline, Limits
-from accord.errors import INVALID_REQUEST, LocalProtocolError, MethodNotFound, RequestFailed, UsageError
+from accord.errors import (
+    INVALID_REQUEST,
+    LocalProtocolError,
+    MethodNotFound,
+    RequestFailed,
+    UsageError,
+    end_at_author,
+)
 from accord.schema.method import Method
 from accord.schema.repair import read as repair_read
 from accord.transports.base import Transport
@@ -160,6 +167,8 @@ class TypedConnection:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.close()
+        if error is not None:
+            end_at_author(error)
 
     def _check(self, method: Method[Any, Any]) -> None:
         if method.unstable and not self._unstable:
