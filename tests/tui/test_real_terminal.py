@@ -181,17 +181,17 @@ def test_an_image_shows_its_name(tmux: Tmux) -> None:
 
 def test_the_window_can_change_its_size(tmux: Tmux) -> None:
     start(tmux, size=(120, 40))
-    tmux.send("/plan")
-    tmux.until("Options \\(ctrl")
-    tmux.until("● ready")
     tmux.send("/unicode")
     tmux.until("Normal forms|A long line")
     tmux.until("● ready")
+    tmux.send("/plan")
+    tmux.until("Three steps are completed")
+    tmux.until("Plan 4/4")  # in the side panel
     tmux.resize(60, 20)
-    tmux.until_gone("Options \\(ctrl")
+    tmux.until_gone("Plan 4/4")
     tmux.until("● ready")
     tmux.resize(130, 45)
-    tmux.until("Options \\(ctrl")
+    tmux.until("Plan 4/4")
 
 
 def test_ctrl_c_twice_quits_and_the_draft_is_restored(tmux: Tmux) -> None:

@@ -61,14 +61,17 @@ def test_the_agent_s_login_program_runs_in_the_terminal(tmux: Tmux) -> None:
 
 def test_options_can_be_switched_and_notices_and_compaction_are_shown(tmux: Tmux) -> None:
     chat(tmux, SHOWCASE, "--v2")
-    say(tmux, "/plan", "Verbose: off")  # a plan opens the side panel, which has the options, too
     tmux.keys("C-g")
     tmux.until("type to search")
     tmux.type("verbose")
     tmux.until("verbose(.|\n)*Verbose: off")
-    tmux.until_gone("Depends on the family")
+    tmux.until_gone("Effort: Medium  ")
     tmux.keys("Enter")
+    tmux.until_gone("Verbose: off")
+    tmux.keys("C-g")
     tmux.until("Verbose: on")
+    tmux.keys("Escape")
+    tmux.until_gone("Verbose: on")
     say(tmux, "/notice", "Something broke")
     tmux.until("For your information")
     say(tmux, "/compaction", "One compaction worked and one failed")
