@@ -152,7 +152,7 @@ async def test_what_the_user_changed_between_commands_is_left_alone(
         answer = (await session.prompt("/undo")).text
     assert (project / "mine").read_text() == (project / "both").read_text() == "the user's\n"
     assert not (project / "made").exists()
-    assert "no command ran when they were changed last" in answer and "both" in answer
+    assert "no command was running when they were last changed" in answer and "both" in answer
 
 
 async def test_what_the_user_changed_between_turns_is_not_taken_for_the_agents(joined: Join, project: Path) -> None:

@@ -101,5 +101,10 @@ async def test_descriptions_of_commands_begin_with_a_capital(opened: Opened) -> 
         await chat.press("f1")
         await chat.until("In the prompt")
         await chat.until("Send; while the agent works, queue")
-        for words in ("Stop the turn, or a slow start", "Open or fold all", "Choose that answer", "Go to the next tab"):
+        for words in (
+            "Stop the turn, or a slow start",
+            "Expand or collapse all",
+            "Choose that answer",
+            "Go to the next tab",
+        ):
             assert words in chat.text

@@ -47,7 +47,7 @@ COMMANDS = (
         setting="follow",
     ),
     Command("work", "alt+a", "Background work", "Show or stop background work and subagents"),
-    Command("open_all", "f3", "Open or fold all", "Show all tool calls and thoughts in full, or their previews"),
+    Command("open_all", "f3", "Expand or collapse all", "Show all tool calls and thoughts in full, or their previews"),
     Command("edit_prompt", "f4", "Prompt in the editor", "Edit the prompt in $EDITOR"),
     Command("send_now", "", "Send now", "Send the prompt into the running turn, or in its place"),
     Command("queue", "f6", "Queue", "Select a queued prompt"),
@@ -112,7 +112,7 @@ TYPING = (
 READING = (
     ("↑ ↓ j k", "select"),
     ("enter, space", "open or fold"),
-    ("o", "open or fold all"),
+    ("o", "expand or collapse all"),
     ("y c", "copy (OSC 52)"),
     ("e", "open the file or the whole text in $EDITOR"),
     ("v", "open its images outside the terminal"),

@@ -100,7 +100,7 @@ class WorkTrees:
         if others:
             more = f" and {len(others) - MAX_NAMED} more" if len(others) > MAX_NAMED else ""
             names = ", ".join(quote_path(path) for path in others[:MAX_NAMED])
-            notes += f" Left alone, because no command ran when they were changed last: {names}{more}."
+            notes += f" Left alone, because no command was running when they were last changed: {names}{more}."
         self._before.clear()
         return changes, notes
 

@@ -114,7 +114,7 @@ class Endpoint:
             self._stop(connection, GOING_AWAY, "the server is shutting down")
 
     def close_connections(
-        self, where: Callable[[Peer], bool], code: int = POLICY, reason: str = "the access was revoked"
+        self, where: Callable[[Peer], bool], code: int = POLICY, reason: str = "access was revoked"
     ) -> int:
         """Close the connections of some clients at once, and return how many there were."""
         found = [connection for connection in self._connections.values() if where(connection.peer)]
