@@ -17,7 +17,7 @@ WAITING = 10
 MAX_ENDED = 10
 """Maximum number of ended sessions in the list without --all."""
 MAX_TITLE_WIDTH = 40
-"""The columns for titles; a longer one moves the rest of its own row only."""
+"""The width of the column of titles. A longer title moves only the rest of its row."""
 _COLORS = {"waiting": "yellow", "failed": "red", "finished": "green", "running": "cyan"}
 
 

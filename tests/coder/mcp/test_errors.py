@@ -262,7 +262,7 @@ async def test_a_server_with_the_newest_handshake_can_be_used(project: Path) -> 
 async def test_a_restarted_remote_server_is_initialized_again(project: Path, kind: str) -> None:
     host = Host()
     async with link(host, cwd=str(project)) as agent:
-        port = find_free_port()  # one that nobody is given while the server is restarted
+        port = find_free_port()  # no other program gets it while the server restarts
         with listening(kind, port) as server:
             session = await agent.new_session(mcp_servers=[server])
             await session.prompt(make_call_prompt("add", "everything", a=1, b=1))

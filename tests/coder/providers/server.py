@@ -223,7 +223,7 @@ def _encode_answer(wire: Any, planned: Answer, asked: Asked) -> Iterator[bytes |
 
 
 async def _request(reader: asyncio.StreamReader) -> Asked | None:
-    """Read the next request of a connection; None at its end."""
+    """Read the next request of a connection, or return None if it has ended."""
     try:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
     except asyncio.IncompleteReadError:
