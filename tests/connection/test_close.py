@@ -85,6 +85,37 @@ async def test_a_process_that_dies_gives_command_status_stderr_and_stage() -> No
     assert str(error) == "the agent exited during session/prompt: `agent` was killed"
 
 
+@pytest.mark.parametrize("before", [b"", b'{"jsonrpc":"2.0","method":"_example.org/last"}\n'])
+@pytest.mark.parametrize("unread", [b'ult":{"stopReason":"end_turn"}}', b'{"stopReason":"end_turn"}}', b"}"])
+async def test_a_process_that_dies_within_a_response_is_reported_as_dead(unread: bytes, before: bytes) -> None:
+    ours, told = told_pair()
+    peer = WirePeer(ours)
+    async with v1.connect(told, Serves()) as connection:
+        turn = asyncio.ensure_future(connection.session_prompt(v1.PromptRequest(session_id="s", prompt=[])))
+        call = await peer.next_call("session/prompt")
+        response = b'{"jsonrpc":"2.0","id":%d,"result":{"stopReason":"end_turn"}}' % call["id"]
+        connection.connection.on_lines(before + response.removesuffix(unread))
+        told.end(PeerDied("`agent` was killed", command="agent", status=-9))
+        await asyncio.wait({turn}, timeout=BOUND)
+        assert connection.connection.problems["dropped"] >= 1
+
+    assert isinstance(turn.exception(), PeerDied)
+
+
+async def test_the_last_response_of_a_process_may_lack_its_newline() -> None:
+    ours, told = told_pair()
+    peer = WirePeer(ours)
+    async with v1.connect(told, Serves()) as connection:
+        turn = asyncio.ensure_future(connection.session_prompt(v1.PromptRequest(session_id="s", prompt=[])))
+        call = await peer.next_call("session/prompt")
+        response = b'{"jsonrpc":"2.0","id":%d,"result":{"stopReason":"_\\ud800"}}' % call["id"]
+        connection.connection.on_lines(response)
+        told.end(PeerDied("`agent` exited with status 0", command="agent", status=0))
+        await asyncio.wait({turn}, timeout=BOUND)
+
+    assert turn.result().stop_reason == "_\ufffd"
+
+
 async def test_an_agent_that_exits_before_it_has_introduced_itself_exited_during_startup() -> None:
     ours, told = told_pair()
     peer = WirePeer(ours)
