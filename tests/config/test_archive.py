@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import lzma
 import struct
 import tarfile
 import tracemalloc
+import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -180,6 +183,48 @@ def test_a_zip_archive_with_a_huge_central_directory_is_refused(tmp_path: Path) 
         unpack(path, tmp_path / "out")
 
     assert peak() < 1024 * 1024
+
+
+def test_an_xz_archive_is_unpacked(tmp_path: Path) -> None:
+    files = {"bin/agent": b"x" * 300_000, "empty": b"", "notes": bytes(range(256)) * 1000}
+    plain = tar(tmp_path / "plain.tar.gz", *files.items())
+    data = gzip.decompress(plain.read_bytes())
+    half = len(data) // 2
+    archive = tmp_path / "agent.tar.xz"
+    archive.write_bytes(lzma.compress(data[:half]) + bytes(8) + lzma.compress(data[half:], preset=9))
+    unpack(archive, tmp_path / "inside")
+    assert {name: (tmp_path / "inside" / name).read_bytes() for name in files} == files
+
+
+def test_an_xz_archive_that_breaks_off_is_refused(tmp_path: Path) -> None:
+    plain = tar(tmp_path / "plain.tar.gz", ("agent", bytes(range(256)) * 1000))
+    archive = tmp_path / "agent.tar.xz"
+    archive.write_bytes(lzma.compress(gzip.decompress(plain.read_bytes()))[:-400])
+    with pytest.raises(ConfigError, match="the archive cannot be read"):
+        unpack(archive, tmp_path / "inside")
+
+
+def test_an_xz_archive_that_demands_much_memory_is_refused(tmp_path: Path) -> None:
+    plain = tar(tmp_path / "plain.tar.gz", ("agent", b"x"))
+    data = bytearray(lzma.compress(gzip.decompress(plain.read_bytes())))
+    size = (data[12] + 1) * 4
+    header = data[12 : 12 + size]
+    assert header[2:4] == b"\x21\x01", "LZMA2, with one byte for the size of its dictionary"
+    header[4] = 36  # 1 GiB
+    header[-4:] = struct.pack("<I", zlib.crc32(header[:-4]))
+    data[12 : 12 + size] = header
+    archive = tmp_path / "agent.tar.xz"
+    archive.write_bytes(data)
+    with pytest.raises(ConfigError, match="the archive cannot be read: Memory usage limit exceeded"):
+        unpack(archive, tmp_path / "inside")
+
+
+def test_a_zip_archive_whose_compression_may_need_much_memory_is_refused(tmp_path: Path) -> None:
+    archive = tmp_path / "agent.zip"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_LZMA) as bundle:
+        bundle.writestr("agent", b"x" * 1000)
+    with pytest.raises(ConfigError, match=r"the archive's compression of 'agent' isn't supported"):
+        unpack(archive, tmp_path / "inside")
 
 
 def test_a_broken_sparse_file_is_refused(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from functools import partial
-from io import BufferedReader, FileIO
+from io import BufferedIOBase, BufferedReader, FileIO
 from pathlib import Path, PurePosixPath
 from typing import IO, NamedTuple, NoReturn
 
@@ -23,6 +23,13 @@ MAX_HEADER_BYTES = 1024 * 1024
 whole archive. tarfile reads them into memory."""
 MAX_DIRECTORY_BYTES = 32 * 1024 * 1024
 """Limit for the central directory of a zip archive, which zipfile reads into memory."""
+MAX_DECODER_BYTES = 192 * 1024 * 1024
+"""Limit for the memory that an xz archive demands. `xz -9` needs 65 MiB; a few bytes in a file can ask for 4 GiB."""
+
+_XZ_MAGIC = b"\xfd7zXZ\0"
+_CHUNK_BYTES = 64 * 1024
+_ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2)
+"""Compression methods that need little memory."""
 
 
 class Member(NamedTuple):
@@ -65,6 +72,8 @@ def _zip(archive: Path) -> Iterator[Member]:
             mode = info.external_attr >> 16
             if stat.S_IFMT(mode) not in (0, stat.S_IFREG, stat.S_IFDIR):
                 raise _not_regular(info.filename)
+            if info.compress_type not in _ZIP_METHODS:
+                raise ConfigError(f"the archive's compression of {info.filename!r} isn't supported")
             if info.is_dir():
                 yield Member(info.filename, 0, mode, None)
             else:
@@ -114,8 +123,39 @@ class _Header(tarfile.TarInfo):
         raise _not_regular(member.name)
 
 
+class _XzReader(BufferedIOBase):
+    """Decompresses an xz file, which may consist of several streams, with a limit for the decoder's memory. tarfile has
+    no setting for it."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._decoder = lzma.LZMADecompressor(memlimit=MAX_DECODER_BYTES)
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Read at most `size` bytes; empty only at the end."""
+        data = b""
+        while not data:
+            more = b""
+            if self._decoder.eof:
+                more = self._decoder.unused_data.lstrip(b"\0")
+                self._decoder = lzma.LZMADecompressor(memlimit=MAX_DECODER_BYTES)
+            if not more and self._decoder.needs_input:
+                more = self._file.read(_CHUNK_BYTES)
+                if not more:
+                    break
+            data = self._decoder.decompress(more, -1 if size is None else size)
+        return data
+
+
+def _open_tar(file: BufferedReader) -> _Tar:
+    """Open a tar archive, which tarfile decompresses unless it is an xz file."""
+    if not file.peek(len(_XZ_MAGIC)).startswith(_XZ_MAGIC):
+        return _Tar.open(fileobj=file, tarinfo=_Header)
+    return _Tar.open(fileobj=_XzReader(file), mode="r|", tarinfo=_Header)
+
+
 def _tar(archive: Path) -> Iterator[Member]:
-    with _Tar.open(archive, tarinfo=_Header) as bundle:
+    with archive.open("rb") as file, _open_tar(file) as bundle:
         while (info := bundle.next()) is not None:
             bundle.local_bytes = 0
             bundle.members = []
