@@ -103,6 +103,12 @@ async def test_a_search_without_results_reports_that() -> None:
     assert (await talk.tools_say(hits())).text.startswith("`foo` was not found in the project.")
 
 
+async def test_a_search_that_did_not_finish_does_not_claim_that_there_is_nothing() -> None:
+    talk = Talk()
+    await talk.ask("search for foo")
+    assert (await talk.tools_say(hits(complete=False))).text.startswith("Couldn't search all of the project for `foo`:")
+
+
 # -- replacing
 
 

@@ -160,6 +160,8 @@ def search(step: r.Search, situation: Situation) -> Script[str]:
     )
     found = hits_in(result)
     if not found:
+        if not data_of(result)["complete"]:
+            return f"Couldn't search all of {step.where} for {what}: the search took too long. Try a single directory."
         hint = "" if step.ignore_case else " The search is case-sensitive; add “ignoring case” to change that."
         return f"{what} was not found in {step.where}.{hint}"
     return f"{what} is {_places(found, not data_of(result)['complete'])}:\n\n{list_hits(found)}"
