@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+import weakref
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -129,6 +131,9 @@ class FakeHub:
         roles = dict.fromkeys(clients, "driver")
         self.sessions = [FakeView(id="s", cwd="/", title="T", is_busy=is_busy, is_asking=is_asking, clients=roles)]
 
+    def iterate_sessions(self) -> Iterator[FakeView]:
+        return iter(self.sessions)
+
 
 def test_a_served_turn_that_ends_without_a_client_is_finished_until_one_attaches(accord: Accord) -> None:
     hub, found = FakeHub(), AttentionList(accord.data / "status")
@@ -174,6 +179,29 @@ def test_served_sessions_that_need_the_user_are_listed_among_many(
     assert (listed[0].id, listed[0].state) == ("waiting", "waiting")
     assert 1 < len(listed) < 200
     assert sorted(described) == ["T", "claude", "idle"], "each text is described once"
+    publisher.close()
+
+
+def test_publishing_many_served_sessions_keeps_only_those_that_are_listed(accord: Accord) -> None:
+    """Thousands of new objects every second would start the garbage collector, which delays all clients."""
+    alive, most = set[int](), 0
+
+    class View(FakeView, weakref=True):
+        """A session that can be observed."""
+
+    class ManySessions(FakeHub):
+        def iterate_sessions(self) -> Iterator[FakeView]:
+            nonlocal most
+            for number in range(2000):
+                view = View(id=str(number), cwd="/", title="T", is_busy=False, is_asking=False, clients={})
+                weakref.finalize(view, alive.discard, number)
+                alive.add(number)
+                most = max(most, len(alive))
+                yield view
+
+    publisher = Publisher(accord.data / "status")
+    ServedStatus(ManySessions(), "claude", publisher).publish()  # type: ignore[arg-type]
+    assert most < 200
     publisher.close()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -207,7 +207,13 @@ class Hub:
     @property
     def sessions(self) -> list[SessionView]:
         """The open sessions."""
-        return [SessionView(session) for session in self._sessions.open.values()]
+        return list(self.iterate_sessions())
+
+    def iterate_sessions(self) -> Iterator[SessionView]:
+        """Return the open sessions one by one. Nothing may be awaited in between.
+
+        A list of thousands of views, made every second, would keep the garbage collector busy."""
+        return map(SessionView, self._sessions.open.values())
 
     @property
     def stats(self) -> HubStats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import heapq
 from typing import TYPE_CHECKING
 
 from accord.status.attention_list import MAX_ENTRIES
@@ -27,9 +28,16 @@ class ServedStatus:
 
     def publish(self) -> None:
         """Publish the most urgent sessions, if anything has changed."""
-        sessions = self._hub.sessions
-        self._states = {each.id: self._state(each) for each in sessions}
-        shown = sorted(sessions, key=lambda each: ORDER[self._states[each.id]])[:MAX_ENTRIES]
+        states: dict[str, State] = {}
+
+        def rank(session: SessionView) -> int:
+            id = session.id
+            state = states[id] = self._state(id, session)
+            return ORDER[state]
+
+        # A server has thousands of sessions: this asks each once, and keeps the views of those that are shown.
+        shown = heapq.nsmallest(MAX_ENTRIES, self._hub.iterate_sessions(), key=rank)
+        self._states = states
         # A server has thousands of sessions, and titles rarely change, while redaction takes long.
         known = self._titles
         titles = {each.title or "" for each in shown}
@@ -49,13 +57,13 @@ class ServedStatus:
             ]
         )
 
-    def _state(self, session: SessionView) -> State:
+    def _state(self, id: str, session: SessionView) -> State:
         """Return the state of a session. A turn that ended without a client is finished until one attaches."""
         if session.is_asking:
             return "waiting"
         if session.is_busy:
             return "running"
-        was_working = self._states.get(session.id) in ("running", "waiting", "finished")
+        was_working = self._states.get(id) in ("running", "waiting", "finished")
         return "finished" if was_working and not session.clients else "idle"
 
 
