@@ -102,8 +102,12 @@ class Connections:
     def find_ended(self) -> dict[str, Ending]:
         """Return the connections that must be closed, by id."""
         now, limits, found = self._clock(), self._limits, {}
+        valid: dict[Identity, bool] = {}
         for connection in self._live.values():
-            if not self._tokens.is_valid(connection.identity):
+            identity = connection.identity
+            if identity not in valid:  # many connections share a token
+                valid[identity] = self._tokens.is_valid(identity)
+            if not valid[identity]:
                 found[connection.id] = REVOKED
             elif limits.lifetime_seconds and now - connection.opened_at >= limits.lifetime_seconds:
                 found[connection.id] = TOO_OLD
