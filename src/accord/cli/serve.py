@@ -181,10 +181,11 @@ def serve(ctx: click.Context, /, **given: Any) -> int | None:
 
 async def _run(given: Mapping[str, Any], command: Sequence[str] | None) -> int:
     try:
-        import hypercorn  # noqa: F401
+        import hypercorn.asyncio  # noqa: F401
     except ImportError:
         raise CommandError("accord serve needs another package: pip install 'accord-acp[serve]'") from None
     import asyncio
+    import gc
 
     from accord.cli.support.serve_setup import create_hub, create_spawner, resolve_agent, server_options
     from accord.cli.support.served_status import publish_sessions
@@ -199,6 +200,7 @@ async def _run(given: Mapping[str, Any], command: Sequence[str] | None) -> int:
     try:
         server = Server(hub, options, on_problem=lambda message: click.echo(message, err=True))
         server.add_hub_metrics(hub)
+        gc.freeze()  # what is loaded by now stays loaded, so no collection has to visit it, which delays all clients
         await server.run(lambda: _print_banner(server, spawner.describe(), root, show_token=given["show_token"]))
     finally:
         publishing.cancel()
