@@ -102,7 +102,8 @@ def _parse_expiry(text: str | None) -> float | None:
     import time
     from datetime import UTC, datetime
 
-    if found := re.fullmatch(r"(\d{1,6})([mhdw])", text.strip()):
+    found = re.fullmatch(r"(\d{1,6})([mhdw])", text.strip())
+    if found and int(found[1]):
         return time.time() + int(found[1]) * _UNITS[found[2]]
     try:
         moment = datetime.fromisoformat(text.strip())

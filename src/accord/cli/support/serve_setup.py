@@ -24,11 +24,14 @@ if TYPE_CHECKING:
 
 def check(given: Mapping[str, Any]) -> None:
     """Refuse contradictory options, and options that would expose the agent."""
+    from accord.errors import ConfigError
+    from accord.hub.permission_policy import parse_policy
     from accord.server.web import is_loopback, normalize_origin
 
     host, is_local = given["host"], is_loopback(given["host"])
     if (given["tls_cert"] is None) != (given["tls_key"] is None):
-        raise click.UsageError("use --tls-cert together with --tls-key")
+        # Redaction takes a word after --tls-key for the key.
+        raise click.UsageError("use both --tls-cert and --tls-key, or neither")
     if not is_local and given["tls_cert"] is None and not given["behind_proxy"]:
         raise click.UsageError(
             f"refusing to listen on {host} without encryption: tokens and code would be readable on the network. "
@@ -41,8 +44,16 @@ def check(given: Mapping[str, Any]) -> None:
         raise click.UsageError("--trust-origin works only on loopback and without --behind-proxy")
     if given["sandbox"] == "docker" and not given["image"]:
         raise click.UsageError("--sandbox docker needs --image IMAGE")
+    if given["image"] and given["sandbox"] != "docker":
+        raise click.UsageError("--image needs --sandbox docker")
+    if given["memory"] and given["sessions"]:
+        raise click.UsageError("use --memory or --sessions, not both")
     if not given["network"] and given["sandbox"] == "none":
         raise click.UsageError("--no-network needs --sandbox bubblewrap or --sandbox docker")
+    try:
+        parse_policy(given["permissions"])
+    except ConfigError as error:
+        raise click.UsageError(f"--permissions: {error}") from None
     for origin in (*given["allow_origins"], *given["trust_origins"]):
         try:
             normalize_origin(origin)
