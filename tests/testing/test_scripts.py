@@ -32,6 +32,13 @@ async def test_a_scripted_agent_plays_its_turns_and_then_echoes(link: Link) -> N
     assert agent.prompts == ["a", "b", "c"]
 
 
+async def test_a_step_may_be_a_plain_function(link: Link) -> None:
+    async with link(ScriptedAgent(["Well", lambda turn: None, lambda turn: "refusal"])) as client:
+        turn = await (await client.new_session()).prompt("hello")
+
+    assert (turn.text, turn.stop_reason) == ("Well", "refusal")
+
+
 async def test_a_scripted_client_answers_in_order_and_its_last_answer_repeats(link: Link) -> None:
     async def ask(turn: Turn) -> None:
         answers = [bool(await turn.permit(str(n))) for n in range(4)]

@@ -8,6 +8,8 @@ from accord.agent.agent import Agent
 from accord.agent.side import AgentSide
 from accord.client.connect import Connecting, ConnectOptions, connect
 from accord.client.launch import Launched
+from accord.errors import InvalidValue
+from accord.model.values import short
 from accord.testing.machine import ScriptedMachine
 from accord.transports.memory import pair
 
@@ -31,6 +33,13 @@ def link(
     if client is None:
         options.setdefault("versions", {version})
         return connect(agent, **options)
+    from accord.testing.script import ScriptedClient
+
+    if not isinstance(client, ScriptedClient):
+        raise InvalidValue(
+            f"client is {short(client)}; it must be a ScriptedClient, such as ScriptedClient(files={{…}})",
+            argument="client",
+        )
     script = client
     script.is_injected = True
 

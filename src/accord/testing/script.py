@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Union
+from typing import Any, TypeVar, Union
 
 from accord.agent.agent import Agent
 from accord.agent.turn import Turn
@@ -14,10 +14,12 @@ from accord.client.workspace import TerminalCommand, TerminalState, Workspace
 from accord.errors import InvalidValue, LocalProtocolError, NotFound
 from accord.model.requests import Elicitation, PermissionRequest, Reply
 from accord.model.tool import ExitStatus
-from accord.model.values import short
+from accord.model.values import short, text
 
-Step = Union[str, Callable[[Turn], Awaitable[Any]]]
-"""A text to say, or a function that is called with the turn."""
+A = TypeVar("A")
+
+Step = Union[str, Callable[[Turn], Any]]
+"""A text to say, or a function, plain or async, that is called with the turn."""
 _FILES, _COMMANDS = '{"/project/notes.txt": "text"}', '{"make test": ("output", 0)}'
 
 
@@ -33,7 +35,7 @@ class ScriptedAgent(Agent):
         for number, steps in enumerate(turns, 1):
             if isinstance(steps, str) or not all(isinstance(step, str) or callable(step) for step in steps):
                 raise InvalidValue(
-                    f"turn {number} is {short(steps)}; it must be a list of texts or async functions of the turn",
+                    f"turn {number} is {short(steps)}; it must be a list of texts or functions of the turn",
                     argument="turns",
                 )
         self.turns: list[Sequence[Step]] = list(turns)
@@ -47,7 +49,9 @@ class ScriptedAgent(Agent):
             if isinstance(step, str):
                 await turn.say(step)
                 continue
-            reason = await step(turn)
+            reason = step(turn)
+            if isinstance(reason, Awaitable):
+                reason = await reason
             if isinstance(reason, str):
                 return reason
         return None
@@ -71,10 +75,14 @@ class ScriptedClient(Workspace):
         for name, value, example in (("files", files, _FILES), ("commands", commands, _COMMANDS)):
             if value is not None and not isinstance(value, Mapping):
                 raise InvalidValue(f"{name} is {short(value)}; it must be a dict such as {example}", argument=name)
-        self._permissions = list(permissions)
-        self._replies = list(replies)
         self.files: dict[str, str] = dict(files or {})
+        for path, content in self.files.items():
+            text(f"files[{path!r}]", content)
         self.commands: dict[str, tuple[str, int | None]] = dict(commands or {})
+        for line, result in self.commands.items():
+            _check_result(line, result)
+        self._permissions = _answers("permissions", permissions, "[True]")
+        self._replies = _answers("replies", replies, '[{"name": "Ada"}]')
         self.asked: list[PermissionRequest] = []
         self.elicited: list[Elicitation] = []
         self.started: list[TerminalCommand] = []
@@ -158,6 +166,24 @@ class ScriptedClient(Workspace):
         if id not in self._terminals:
             raise NotFound(f"there is no terminal {id}")
         return self._terminals[id]
+
+
+def _answers(name: str, answers: Sequence[A], example: str) -> list[A]:
+    """Check a list of answers. A single one would be iterated, or fail later."""
+    if isinstance(answers, str) or not isinstance(answers, Sequence):
+        raise InvalidValue(
+            f"{name} is {short(answers)}; it must be a list of answers, such as {example}", argument=name
+        )
+    return list(answers)
+
+
+def _check_result(line: str, result: Any) -> None:
+    """Check the output and the exit code of a command."""
+    if not (isinstance(result, list | tuple) and len(result) == 2 and isinstance(result[0], str)):
+        where = f"commands[{line!r}]"
+        raise InvalidValue(
+            f'{where} is {short(result)}; it must be the output and the exit code: ("output", 0)', argument=where
+        )
 
 
 class _Terminal:

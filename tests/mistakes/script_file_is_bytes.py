@@ -1,0 +1,3 @@
+from accord.testing import ScriptedClient
+
+ScriptedClient(files={"/project/notes.txt": b"text"})

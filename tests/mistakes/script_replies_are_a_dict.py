@@ -1,0 +1,3 @@
+from accord.testing import ScriptedClient
+
+ScriptedClient(replies={"name": "Ada"})
