@@ -189,8 +189,8 @@ async def test_an_agent_can_report_custom_states() -> None:
     async with wire_client(agent) as peer:
         await begin_session(peer, 2)
         async with agent.session.work():
-            agent.session.set_state("_example.org/indexing", meta=META)
-            agent.session.set_state(None)
+            await agent.session.set_state("_example.org/indexing", meta=META)
+            await agent.session.set_state(None)
         with pytest.raises(InvalidValue, match="begins with '_'"):
             agent.session.set_state("busy")
         await peer.quiet()

@@ -266,7 +266,7 @@ async def test_in_version_2_every_state_lists_the_background_work() -> None:
 
 async def test_in_version_1_work_outside_turns_has_no_words(link: Link) -> None:
     async def begin(turn: Turn) -> None:
-        turn.session.set_background([("tool_call", "c")])
+        await turn.session.set_background([("tool_call", "c")])
 
     async with link(script_agent(begin)) as client:
         session = await client.new_session()

@@ -161,6 +161,8 @@ def _question(
         offers.need("forms", "forms (elicitation.form)")
         return Elicitation(message=message, schema=check.form("schema", schema), meta=meta)
     values.url("url", url)
+    if schema:
+        raise InvalidValue("ask() was given both a schema and a url; ask two questions", argument="url")
     offers.need("urls", "to open pages (elicitation.url)")
     return Elicitation(message=message, mode="url", url=url, id=id, meta=meta)
 

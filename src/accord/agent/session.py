@@ -210,7 +210,8 @@ class Session:
         None clears its content. Without content only its metadata changes: keys with the value None are removed.
         Version 1 can't replace messages: there the content is sent as one more chunk."""
         id = message_id or self.new_id("msg")
-        self.writer.state(WholeMessage(role=role, message_id=id, content=statements.contents(content), meta=meta))
+        whole = WholeMessage(role=check.role(role), message_id=id, content=statements.contents(content), meta=meta)
+        self.writer.state(whole)
         return id
 
     # -- other updates
@@ -336,24 +337,26 @@ class Session:
         ends; in version 1 the updates just arrive outside of a turn."""
         return Work(self, meta)
 
-    def set_state(self, state: str | None, *, meta: Meta | None = None) -> None:
+    def set_state(self, state: str | None, *, meta: Meta | None = None) -> Awaitable[None]:
         """Report a custom state, such as `_example.org/indexing`, or None for the standard one again (version 2).
 
         Only for clients that declare support for it; others may show it as busy."""
         if state is not None:
             word("state", state, frozenset())
         self.dialect.state_named(self, state, meta)
+        return READY
 
     def update(self, version: int, update: Any) -> Awaitable[None]:
         """Send an update of one protocol version. Nothing is sent if the client uses the other version."""
         return self.writer.state(Raw(version=version, update=update))
 
-    def set_background(self, work: Sequence[tuple[str, str]]) -> None:
+    def set_background(self, work: Sequence[tuple[str, str]]) -> Awaitable[None]:
         """Report the work that continues outside turns, all of it each time: `("terminal", id)`, `("tool_call", id)`.
 
         Tool calls made with `background=True` are included automatically. Version 1 has no equivalent."""
         self.background.listed = check.background(work)
         self.dialect.background_changed(self)
+        return READY
 
     # -- options
 

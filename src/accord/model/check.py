@@ -32,6 +32,7 @@ from accord.model.session import (
     Tokens,
     Usage,
 )
+from accord.model.statement import Role
 from accord.model.tool import Location, ToolKind, ToolStatus
 from accord.model.values import UINT16, UINT32, count, number, optional_text, short, text, texts, word
 from accord.schema.constructor import unchecked
@@ -54,6 +55,7 @@ ENTRY_STATUSES = _literals(EntryStatus)
 STATES = _literals(State)
 AUTH_STATES = _literals(AuthState)
 BACKGROUND_KINDS = frozenset({"terminal", "tool_call", "subagent"})
+ROLES: tuple[str, ...] = get_args(Role)
 
 
 def form(argument: str, schema: Any) -> dict[str, Any]:
@@ -291,6 +293,14 @@ def size(argument: str, value: Any) -> tuple[int, int]:
     if not columns or not rows:
         raise InvalidValue(f"{argument} is {short(value)}; a terminal has at least one cell", argument=argument)
     return columns, rows
+
+
+def role(value: Any) -> Role:
+    """Check who wrote a message."""
+    if value not in ROLES:
+        raise InvalidValue(f"role is {short(value)}; it may be {', '.join(sorted(ROLES))}", argument="role")
+    found: Role = value
+    return found
 
 
 def time(argument: str, value: Any) -> Any:

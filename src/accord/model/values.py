@@ -23,11 +23,9 @@ def word(argument: str, value: Any, known: frozenset[str]) -> str:
     """Check a value of the protocol, or a custom one, which begins with an underscore."""
     if type(value) is str and (value in known or value.startswith("_")):
         return value
-    names = ", ".join(sorted(known))
-    raise InvalidValue(
-        f"{argument} is {short(value)}; it may be {names}, or a custom value that begins with '_'{guess(value, known)}",
-        argument=argument,
-    )
+    custom = "a custom value that begins with '_'"
+    allowed = f"may be {', '.join(sorted(known))}, or {custom}{guess(value, known)}" if known else f"must be {custom}"
+    raise InvalidValue(f"{argument} is {short(value)}; it {allowed}", argument=argument)
 
 
 def guess(value: Any, known: Collection[str]) -> str:
