@@ -14,13 +14,15 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn, TypedDict, TypeVar, Unpack, cast
 
 from accord.client.agent import ConnectedAgent
+from accord.client.arguments import Directory
 from accord.client.connect import ConnectOptions, Target
 from accord.client.connect import connect as connect_async
+from accord.client.offered_servers import ServerLike
 from accord.client.session import Session as AsyncSession
 from accord.client.turn import Turn
 from accord.errors import LocalProtocolError, UsageError, end_at_author
 from accord.model.content import ContentsLike
-from accord.model.requests import McpServer, SystemPrompt
+from accord.model.requests import SystemPrompt
 from accord.model.session import Option, SessionInfo
 from accord.transcript.events import Event
 from accord.transcript.transcript import Transcript
@@ -88,8 +90,8 @@ def _wait(work: Coroutine[Any, Any, T]) -> T:
 class SessionOptions(TypedDict, total=False):
     """The options of a new or reopened session."""
 
-    mcp_servers: Sequence[McpServer] | None
-    additional_directories: Sequence[str]
+    mcp_servers: Sequence[ServerLike] | None
+    additional_directories: Sequence[Directory]
     system_prompt: SystemPrompt | str | None
     meta: dict[str, Any] | None
 
@@ -108,19 +110,19 @@ class Agent:
     def version(self) -> int:
         return self._agent.version
 
-    def new_session(self, cwd: str | None = None, **setup: Unpack[SessionOptions]) -> Session:
+    def new_session(self, cwd: Directory | None = None, **setup: Unpack[SessionOptions]) -> Session:
         """Create a session."""
         return Session(_wait(self._agent.new_session(cwd, **setup)))
 
-    def load_session(self, id: str, cwd: str | None = None, **setup: Unpack[SessionOptions]) -> Session:
+    def load_session(self, id: str, cwd: Directory | None = None, **setup: Unpack[SessionOptions]) -> Session:
         """Open a stored session and read its history."""
         return Session(_wait(self._agent.load_session(id, cwd, **setup)))
 
-    def resume_session(self, id: str, cwd: str | None = None, **setup: Unpack[SessionOptions]) -> Session:
+    def resume_session(self, id: str, cwd: Directory | None = None, **setup: Unpack[SessionOptions]) -> Session:
         """Open a stored session without its history."""
         return Session(_wait(self._agent.resume_session(id, cwd, **setup)))
 
-    def list_sessions(self, cwd: str | None = None) -> list[SessionInfo]:
+    def list_sessions(self, cwd: Directory | None = None) -> list[SessionInfo]:
         """List the agent's sessions: those of one directory, or all."""
 
         async def collect() -> list[SessionInfo]:

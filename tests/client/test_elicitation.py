@@ -67,7 +67,7 @@ REQUIRED = {**FORM["requestedSchema"], "required": ["name", "age"]}  # type: ign
         ({}, "left out 'name', 'age', which the form requires"),
         ({"name": "Ada"}, "left out 'age', which the form requires"),
         (Reply(action="accept"), "left out 'name', 'age'"),
-        ({"name": 5, "age": 5}, "values that don't fit the form"),
+        ({"name": 5, "age": 5}, "a value for 'name' that doesn't fit the form"),
         ("Ada", "returned 'Ada'; it must return a dict, a Reply or None"),
         (True, "returned True; it must return a dict, a Reply or None"),
     ],

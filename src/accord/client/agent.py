@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from accord.client.arguments import Directory, check_session_id
 from accord.client.background_tasks import BackgroundTasks
 from accord.client.dialect import Dialect
 from accord.client.handlers import Handlers
@@ -227,10 +228,10 @@ class ConnectedAgent:
 
     async def new_session(
         self,
-        cwd: str | None = None,
+        cwd: Directory | None = None,
         *,
         mcp_servers: Sequence[ServerLike] | None = None,
-        additional_directories: Sequence[str] = (),
+        additional_directories: Sequence[Directory] = (),
         system_prompt: SystemPrompt | str | None = None,
         meta: dict[str, Any] | None = None,
     ) -> Session:
@@ -242,10 +243,10 @@ class ConnectedAgent:
     async def fork_session(
         self,
         id: str,
-        cwd: str | None = None,
+        cwd: Directory | None = None,
         *,
         mcp_servers: Sequence[ServerLike] | None = None,
-        additional_directories: Sequence[str] = (),
+        additional_directories: Sequence[Directory] = (),
         system_prompt: SystemPrompt | str | None = None,
         meta: dict[str, Any] | None = None,
     ) -> Session:
@@ -258,10 +259,10 @@ class ConnectedAgent:
     async def load_session(
         self,
         id: str,
-        cwd: str | None = None,
+        cwd: Directory | None = None,
         *,
         mcp_servers: Sequence[ServerLike] | None = None,
-        additional_directories: Sequence[str] = (),
+        additional_directories: Sequence[Directory] = (),
         system_prompt: SystemPrompt | str | None = None,
         meta: dict[str, Any] | None = None,
     ) -> Session:
@@ -273,10 +274,10 @@ class ConnectedAgent:
     async def resume_session(
         self,
         id: str,
-        cwd: str | None = None,
+        cwd: Directory | None = None,
         *,
         mcp_servers: Sequence[ServerLike] | None = None,
-        additional_directories: Sequence[str] = (),
+        additional_directories: Sequence[Directory] = (),
         system_prompt: SystemPrompt | str | None = None,
         meta: dict[str, Any] | None = None,
     ) -> Session:
@@ -285,7 +286,7 @@ class ConnectedAgent:
         setup = self.registry.setup(cwd, mcp_servers, additional_directories, system_prompt, meta)
         return await self.registry.reopen(id, setup, replay=False)
 
-    def list_sessions(self, cwd: str | None = None, *, archived: str | None = None) -> SessionList:
+    def list_sessions(self, cwd: Directory | None = None, *, archived: str | None = None) -> SessionList:
         """List the agent's sessions, page by page: those of one directory, or all."""
         return SessionList(list_sessions(self, cwd, archived))
 
@@ -293,7 +294,7 @@ class ConnectedAgent:
         """Close a session by id. Succeeds if it isn't open."""
         self.offers.need("close", "to close sessions")
         try:
-            await self.dialect.close_session(id)
+            await self.dialect.close_session(check_session_id(id))
         except NotFound:
             log.debug("session %s was already closed", id)
         self.registry.end(id)
@@ -302,7 +303,7 @@ class ConnectedAgent:
         """Delete a stored session. Succeeds if it doesn't exist."""
         self.offers.need("delete", "to delete sessions")
         try:
-            await self.dialect.delete_session(id)
+            await self.dialect.delete_session(check_session_id(id))
         except NotFound:
             log.debug("session %s was already deleted", id)
         self.registry.end(id)
@@ -311,7 +312,7 @@ class ConnectedAgent:
         """Archive a session, which closes it (unstable)."""
         self.need_unstable("session/archive")
         self.offers.need("archive", "to archive sessions")
-        await self.dialect.archive_session(id, True)
+        await self.dialect.archive_session(check_session_id(id), True)
         self.registry.archived.add(id)
         self.registry.end(id)
 
@@ -319,20 +320,20 @@ class ConnectedAgent:
         """Move an archived session back to the list (unstable)."""
         self.need_unstable("session/unarchive")
         self.offers.need("archive", "to archive sessions")
-        await self.dialect.archive_session(id, False)
+        await self.dialect.archive_session(check_session_id(id), False)
         self.registry.archived.discard(id)
 
     async def session_status(self, id: str) -> str:
         """Return whether a session is `open` or `saved` at the agent (unstable). Unknown statuses count as saved."""
         self.need_unstable("session/status")
         self.offers.need("status", "to report a session's status")
-        return "open" if await self.dialect.session_status(id) == "open" else "saved"
+        return "open" if await self.dialect.session_status(check_session_id(id)) == "open" else "saved"
 
     async def set_title(self, id: str, title: str) -> str:
         """Set a session's title, whether or not it is open (unstable). Returns the title that the agent saved."""
         self.need_unstable("session/set_title")
         self.offers.need("title", "to set titles")
-        saved = await self.dialect.set_title(id, title)
+        saved = await self.dialect.set_title(check_session_id(id), title)
         session = self.sessions.get(id)
         if session is not None:
             session.push(session.transcript.set_info(title=saved))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any
+from typing import Any, Union
 
 from accord.client.workspace import Workspace
 from accord.errors import InvalidValue
@@ -13,7 +13,10 @@ from accord.mcp.object_link import is_server_object
 from accord.mcp.offered_server import OfferedServer
 from accord.model import check
 from accord.model.requests import ELICITATION_MODES, McpServer
-from accord.model.values import guess, short
+from accord.model.values import guess, short, texts
+
+Directory = Union[str, os.PathLike[str]]
+"""The path of a directory."""
 
 
 def check_handler(name: str, handler: Any, example: str, *parameters: str) -> None:
@@ -102,24 +105,42 @@ def check_extensions(extensions: Any) -> None:
 
 def check_mcp_servers(servers: Any, argument: str = "mcp_servers") -> None:
     """Check MCP servers: those that the agent connects to, and those that run here."""
+    placeholder = McpServer(name="")
     if isinstance(servers, list | tuple):  # check only the former; the index in an error message stays right
-        servers = [McpServer(name="") if _runs_here(each) else each for each in servers]
-    check.records(servers, McpServer, argument, "accord.McpServer(name=…, command=…)")
+        servers = [placeholder if _runs_here(each) else each for each in servers]
+    for index, server in enumerate(check.records(servers, McpServer, argument, "accord.McpServer(name=…, command=…)")):
+        if server is not placeholder:
+            _check_mcp_server(f"{argument}[{index}]", server)
+
+
+def _check_mcp_server(where: str, server: McpServer) -> None:
+    """Check that a server has what its transport needs. Whether its program exists isn't known here."""
+    if server.transport == "stdio":
+        if not server.command and server.url:
+            raise InvalidValue(
+                f"{where} has a url; pass transport='http' or transport='sse' with it", argument=f"{where}.transport"
+            )
+        if not server.command:
+            raise InvalidValue(f"{where}.command is empty; a stdio server needs a program", argument=f"{where}.command")
+        texts(f"{where}.args", server.args)
+        check_environment(server.env, f"{where}.env")
+    elif server.transport in ("http", "sse") and not server.url:
+        raise InvalidValue(f"{where}.url is empty; a server over {server.transport} needs one", argument=f"{where}.url")
 
 
 def _runs_here(server: Any) -> bool:
     return isinstance(server, OfferedServer) or is_server_object(server)
 
 
-def check_environment(env: Any) -> None:
+def check_environment(env: Any, argument: str = "env") -> None:
     """Check environment variables. Operating systems accept only strings."""
     if env is None:
         return
     if not isinstance(env, Mapping):
-        raise InvalidValue(f"env is {short(env)}; it must be a dict of strings", argument="env")
+        raise InvalidValue(f"{argument} is {short(env)}; it must be a dict of strings", argument=argument)
     for name, value in env.items():
         if not isinstance(name, str) or not isinstance(value, str):
-            where = f"env[{name!r}]"
+            where = f"{argument}[{name!r}]"
             raise InvalidValue(f"{where} is {short(value)}; names and values must be strings", argument=where)
 
 
@@ -128,6 +149,13 @@ def check_directory(name: str, directory: Any) -> str:
     if not isinstance(directory, str | os.PathLike):
         raise InvalidValue(f"{name} is {short(directory)}; it must be a path", argument=name)
     return os.fspath(directory)
+
+
+def check_session_id(id: Any) -> str:
+    """Check the id of a session. A session itself is an easy mistake."""
+    if isinstance(id, str):
+        return id
+    raise InvalidValue(f"id has the type {type(id).__name__}; it must be a string, such as session.id", argument="id")
 
 
 def check_directories(name: str, directories: Any) -> None:

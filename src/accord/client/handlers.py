@@ -158,8 +158,12 @@ def _check_filled(schema: dict[str, Any], content: dict[str, Any]) -> None:
             f"the elicitation handler left out {', '.join(map(repr, missing))}, which the form requires",
             argument=str(missing[0]),
         )
-    if not fits(schema, content):
-        raise InvalidValue("the elicitation handler returned values that don't fit the form", argument="content")
+    for name, value in content.items():
+        if not fits({**schema, "required": ()}, {name: value}):
+            # The agent gets this message, so it doesn't contain the value.
+            raise InvalidValue(
+                f"the elicitation handler returned a value for {name!r} that doesn't fit the form", argument=name
+            )
 
 
 async def _call(handler: Callable[[Any], Any], value: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import os
+import re
 from collections.abc import Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,6 +19,8 @@ from accord.transports.base import Transport
 if TYPE_CHECKING:
     from accord.remote.resuming_transport import Retry
     from accord.transports.http.options import HttpOptions
+
+_SCHEME = re.compile(r"\s*([A-Za-z][A-Za-z0-9+.-]*://)")
 
 
 class Launched(NamedTuple):
@@ -46,6 +49,11 @@ async def launch(
         return given if isinstance(given, Launched) else Launched(given)
     if is_url(target):
         return Launched(await _open_url(target, remote or RemoteSettings()))
+    if isinstance(target, str) and (scheme := _SCHEME.match(target)):
+        raise LaunchError(
+            f"can't connect to {short(target)}: {scheme[1]} isn't supported; use http, https, ws or wss",
+            stage="resolve",
+        )
     if isinstance(target, (str, Sequence)):
         return Launched(await _start(command_of(target, cwd, env), cwd))
     return _in_memory(target)

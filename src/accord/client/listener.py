@@ -64,6 +64,9 @@ class Listener(Generic[E]):
         def __iter__(self) -> NoReturn:
             raise UsageError("events need “async for”: async for event in events")
 
+        def __await__(self) -> NoReturn:
+            raise UsageError("events can't be awaited; write “async with session.events() as events”")
+
     def __aiter__(self) -> AsyncIterator[E]:
         return self
 

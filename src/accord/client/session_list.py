@@ -6,6 +6,7 @@ import os
 from collections.abc import AsyncGenerator, AsyncIterator
 from typing import TYPE_CHECKING, NoReturn
 
+from accord.client.arguments import Directory, check_directory
 from accord.errors import UsageError
 from accord.model.session import SessionInfo
 
@@ -37,13 +38,15 @@ class SessionList(AsyncIterator[SessionInfo]):
             raise UsageError("sessions need “async for”: async for info in agent.list_sessions()")
 
 
-async def list_sessions(agent: ConnectedAgent, cwd: str | None, archived: str | None) -> AsyncGenerator[SessionInfo]:
+async def list_sessions(
+    agent: ConnectedAgent, cwd: Directory | None, archived: str | None
+) -> AsyncGenerator[SessionInfo]:
     """Yield an agent's sessions, page by page, and note which of them are archived."""
     agent.offers.need("list", "to list sessions")
     if archived is not None:
         agent.need_unstable("session/list with archived")
         agent.offers.need("archive", "to archive sessions")
-    directory = None if cwd is None else os.path.abspath(cwd)  # noqa: ASYNC240  # touches no disk
+    directory = None if cwd is None else os.path.abspath(check_directory("cwd", cwd))  # noqa: ASYNC240  # touches no disk
     known, cursor = agent.registry.archived, None
     while True:
         page, cursor = await agent.dialect.list_sessions(directory, cursor, archived)

@@ -6,7 +6,13 @@ import os
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from accord.client.arguments import check_directories, check_directory, check_mcp_servers
+from accord.client.arguments import (
+    Directory,
+    check_directories,
+    check_directory,
+    check_mcp_servers,
+    check_session_id,
+)
 from accord.client.early_updates import EarlyUpdates
 from accord.client.offered_servers import ClientSetup, OfferedServers, ServerLike, as_source
 from accord.client.session import Session
@@ -63,6 +69,7 @@ class SessionRegistry:
 
     async def fork(self, id: str, setup: ClientSetup) -> Session:
         """Create a session with the history of another one."""
+        check_session_id(id)
         return await self._begin(setup, lambda made: self._agent.dialect.fork_session(id, setup, made))
 
     async def _begin(self, setup: ClientSetup, ask: Callable[[Callable[[str, Any], None]], Awaitable[None]]) -> Session:
@@ -90,6 +97,7 @@ class SessionRegistry:
 
     async def reopen(self, id: str, setup: ClientSetup, *, replay: bool) -> Session:
         """Open a stored session, reading its history into the transcript if `replay` is true."""
+        check_session_id(id)
         if id in self.archived:  # agents may refuse to open archived sessions
             await self._agent.unarchive_session(id)
         known = self.open.get(id)
@@ -154,9 +162,9 @@ class SessionRegistry:
 
     def setup(
         self,
-        cwd: str | None,
+        cwd: Directory | None,
         mcp_servers: Sequence[ServerLike] | None,
-        additional_directories: Sequence[str],
+        additional_directories: Sequence[Directory],
         system_prompt: SystemPrompt | str | None,
         meta: dict[str, Any] | None,
     ) -> ClientSetup:
@@ -168,7 +176,7 @@ class SessionRegistry:
         if mcp_servers is not None:
             check_mcp_servers(mcp_servers)
         directories: list[str] = []
-        for directory in map(os.path.abspath, additional_directories):
+        for directory in [os.path.abspath(each) for each in additional_directories]:
             path("additional_directories", directory)
             if directory != where and directory not in directories:
                 directories.append(directory)
@@ -184,13 +192,16 @@ class SessionRegistry:
                     f"the agent cannot reach MCP server {server.name!r} over {server.transport}; nothing was sent"
                 )
             if server.transport == "stdio" and not os.path.isabs(server.command):
-                raise InvalidParams(f"MCP server {server.name!r}: the command must be an absolute path")
+                raise InvalidParams(
+                    f"MCP server {server.name!r}: the command is {server.command!r}; it must be an absolute path "
+                    "(shutil.which finds it)"
+                )
         return ClientSetup(where, directories, servers, meta, self._system_prompt(system_prompt))
 
     def _system_prompt(self, wanted: SystemPrompt | str | None) -> SystemPrompt | None:
         if wanted is None:
             return None
-        self._agent.need_unstable("systemPrompt")
+        self._agent.need_unstable("system_prompt")
         prompt = SystemPrompt(text=wanted) if isinstance(wanted, str) else wanted
         self._agent.offers.need("system_prompt", "system prompts")
         if prompt.mode != "append" and prompt.mode not in self._agent.offers.system_prompt_modes:
