@@ -65,6 +65,8 @@ class Connection:
         self.on_lines: Callable[[bytes], None] = self._incoming.on_lines
         self.on_oversized: Callable[[bytes, int], None] = self._incoming.on_oversized
         self.on_refused: Callable[[RequestId], None] = self._incoming.on_refused
+        self.required_results: dict[str, str] = self._peer_requests.required_results
+        """Methods whose result has required fields, and the name of its type. A handler that returns None is logged."""
         self.undo_handshake: Callable[[], None] = self._incoming.undo_handshake
         self._heads: dict[str, bytes] = {}
         self.thread: int = 0

@@ -32,6 +32,7 @@ class PeerRequests:
         self.tasks: dict[RequestId, asyncio.Task[None]] = {}
         self._eager = EagerTasks()
         self._cancelled_early: set[RequestId] = set()
+        self.required_results: dict[str, str] = {}
         self.has_begun: bool = False
         """Whether any request other than `initialize` has been handled."""
 
@@ -82,6 +83,8 @@ class PeerRequests:
         then = None
         if isinstance(result, Answer):
             result, then = result.result, result.then
+        if result is None and name in self.required_results:
+            log.error("the handler of %s returned None; it must return %s(…)", name, self.required_results[name])
         try:
             body = encode_result(result)
         except InvalidValue as error:

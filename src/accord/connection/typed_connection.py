@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from functools import cache
 from types import FunctionType, ModuleType, TracebackType
 from typing import Any, ClassVar, Literal, Self, TypeVar, Union
 
@@ -14,6 +16,7 @@ from accord.connection.handshake import INITIALIZE
 from accord.connection.limits import Deadline, Limits
 from accord.errors import (
     INVALID_REQUEST,
+    InvalidValue,
     LocalProtocolError,
     MethodNotFound,
     RequestFailed,
@@ -31,11 +34,13 @@ R = TypeVar("R")
 Result = Union[R, Awaitable[R]]
 """The return value of a handler: a result from plain handlers, an awaitable from async ones."""
 
+_EXTENSIONS = frozenset({"extension_request", "extension_notification"})
+
 
 class Handlers:
     """Base class of typed handlers. Checks the names of a subclass: a misspelled handler would never be called."""
 
-    _served: ClassVar[frozenset[str]] = frozenset({"extension_request", "extension_notification"})
+    _served: ClassVar[frozenset[str]] = _EXTENSIONS
     _side: ClassVar[str] = ""
 
     def __init_subclass__(cls, *, methods: ModuleType | None = None, side: str | None = None) -> None:
@@ -45,7 +50,13 @@ class Handlers:
             cls._side, cls._served = side, cls._served.union(names)
             return
         for name, value in vars(cls).items():
-            if isinstance(value, FunctionType) and not name.startswith("_") and name not in cls._served:
+            if not isinstance(value, FunctionType) or name.startswith("_"):
+                continue
+            if name in _EXTENSIONS:
+                _check_parameters(f"{cls.__name__}.{name}", value, "self", "method", "params")
+            elif name in cls._served:
+                _check_parameters(f"{cls.__name__}.{name}", value, "self", "params")
+            else:
                 cls._check_name(name)
 
     @classmethod
@@ -57,6 +68,19 @@ class Handlers:
             raise UsageError(
                 f"{cls.__name__}.{name} is never called: {cls._side}s have no such method; did you mean {close[0]}?"
             )
+
+
+def _check_parameters(label: str, function: FunctionType, *names: str) -> None:
+    """Raise `UsageError` unless a method can be called with these arguments."""
+    if "__wrapped__" in vars(function):
+        return  # a decorator: its parameters aren't known here
+    given = inspect.signature(function)
+    try:
+        given.bind(*names)
+    except TypeError:
+        raise UsageError(
+            f"{label} has the parameters ({', '.join(given.parameters)}); it is called with ({', '.join(names)})"
+        ) from None
 
 
 class TypedConnection:
@@ -78,6 +102,17 @@ class TypedConnection:
         unstable: bool = False,
         limits: Limits | None = None,
     ) -> None:
+        if not isinstance(transport, Transport):
+            raise InvalidValue(
+                f"transport is a {type(transport).__name__}; it must be a Transport; to start a command: "
+                "await SubprocessTransport.launch(['python', 'agent.py'])",
+                argument="transport",
+            )
+        if isinstance(handlers, type):
+            raise InvalidValue(
+                f"handlers is the class {handlers.__name__}; it must be an object, such as {handlers.__name__}()",
+                argument="handlers",
+            )
         self.connection: Connection = Connection(transport, side=side, limits=limits)
         self._unstable = unstable
         self._null_ids = null_ids
@@ -90,6 +125,9 @@ class TypedConnection:
             handler = self._find_handler(python_name(method))
             if handler is not None:
                 self._table[method] = handler
+                required = None if method.result is None else _required_result(method.result)
+                if required is not None:
+                    self.connection.required_results[method.name] = required
 
     def start(self) -> None:
         """Start receiving. An agent serves only `initialize` until that has succeeded."""
@@ -128,6 +166,12 @@ class TypedConnection:
 
     def call(self, method: Method[P, R], params: P, *, deadline: Deadline | None = None) -> Coroutine[Any, Any, R]:
         """Call any method of the version."""
+        if not isinstance(method, Method):
+            raise InvalidValue(
+                f"method is {method!r}; it must be a constant such as v1.methods.SESSION_NEW; for a name, use "
+                "request(name, params)",
+                argument="method",
+            )
         if method.unstable:
             self._check(method)
         return self.connection.call(method, params, deadline=deadline, long_running=method.name == "session/prompt")
@@ -173,6 +217,16 @@ class TypedConnection:
     def _check(self, method: Method[Any, Any]) -> None:
         if method.unstable and not self._unstable:
             raise LocalProtocolError(f"{method.name} is unstable; open the connection with unstable=True to use it")
+
+
+def _find_required_result(result: Any) -> str | None:
+    """Return the name of a result type with required fields. Without any, None is a valid result."""
+    if not (isinstance(result, type) and issubclass(result, msgspec.Struct)):
+        return None
+    return result.__name__ if any(field.required for field in msgspec.structs.fields(result)) else None
+
+
+_required_result: Callable[[Any], str | None] = cache(_find_required_result)
 
 
 def _already(params: Any) -> None:

@@ -116,6 +116,13 @@ def collect(cls: type) -> list[tuple[str, Mark]]:
     return found
 
 
+def check_watch(label: str, function: Any) -> None:
+    """Check an override of `Proxy.watch`: its result isn't awaited."""
+    if inspect.iscoroutinefunction(function):
+        raise UsageError(f"{label} is called for every message and isn't awaited, so it must be a plain “def”")
+    check_parameters(label, function, ("self", "way", "kind", "method", "body"))
+
+
 class Handlers:
     """The handlers of a proxy in one protocol version."""
 

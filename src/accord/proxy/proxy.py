@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from accord.proxy.handlers import Mark, Way, collect
+from accord.proxy.handlers import Mark, Way, check_watch, collect
 from accord.proxy.message import ProxyPeer
 
 MessageKind = Literal["request", "notification", "result", "error"]
@@ -35,6 +35,8 @@ class Proxy:
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         cls._marks = collect(cls)
+        if "watch" in vars(cls):
+            check_watch(f"{cls.__name__}.watch", vars(cls)["watch"])
 
     @classmethod
     def marks(cls) -> list[tuple[str, Mark]]:
