@@ -50,6 +50,21 @@ async def test_the_result_says_how_an_edit_was_adjusted(harness: Harness, lent: 
         assert "-\t\treturn 1\n+\t\treturn 2\n" in tools.shown.diffs[0].patch
 
 
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("", "0 lines, 0 bytes"), ("{}", "1 line, 2 bytes"), ("a\nb", "2 lines, 3 bytes"), ("a\n", "1 line, 2 bytes")],
+)
+async def test_the_last_line_counts_without_a_line_feed(
+    harness: Harness, lent: dict[str, Any], text: str, size: str
+) -> None:
+    async with harness(**lent) as tools:
+        assert await tools.call("write_file", file_path="new.txt", content=text) == f"Created new.txt ({size})."
+        if text:
+            edits = [{"old_string": "", "new_string": text}]
+            created = await tools.call("edit_file", file_path="made.txt", edits=edits)
+            assert created == f"Created made.txt ({size})."
+
+
 async def test_a_new_file_is_written_with_its_directories(harness: Harness, lent: dict[str, Any]) -> None:
     async with harness(**lent) as tools:
         told = await tools.call("write_file", file_path="deep/er/new.py", content="x = 1\n")

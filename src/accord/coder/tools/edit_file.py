@@ -29,7 +29,7 @@ from accord.coder.tools.edits.patch import prefers_patches
 from accord.coder.tools.edits.problems import describe_problems
 from accord.coder.tools.edits.search_replace import PATCHES, has_blocks, parse_blocks
 from accord.coder.tools.project.paths import origin, relative, whole_text
-from accord.coder.tools.text import count_of, format_size
+from accord.coder.tools.text import count_of, describe_size
 from accord.model.record import Record
 from accord.model.tool import FileChange, Location
 from accord.policy.action import Action
@@ -125,7 +125,7 @@ class EditFile(Tool[EditFileArgs]):
         done = count_of(len(change.lines), "replacement")
         text = f"Edited {relative(ctx, args.file_path)}: {done}, at line{'s' if len(lines) > 1 else ''} {where}."
         if change.before is None:
-            text = f"Created {relative(ctx, args.file_path)} ({count_of(change.after.count(chr(10)), 'line')})."
+            text = f"Created {relative(ctx, args.file_path)} ({describe_size(change.after)})."
         if change.adjusted:
             text += f"\n{change.adjusted}"
         text += await describe_problems(ctx, [change])
@@ -208,8 +208,10 @@ class WriteFile(Tool[WriteFileArgs]):
         await check_current(ctx, change, args.file_path)
         await write_text(ctx, change, args.file_path)
         did = "Created" if change.before is None else "Replaced"
-        size = f"{count_of(change.after.count(chr(10)), 'line')}, {format_size(len(change.after.encode()))}"
-        text = f"{did} {name} ({size}).{describe_escapes(args.content)}" + await describe_problems(ctx, [change])
+        text = (
+            f"{did} {name} ({describe_size(change.after)}).{describe_escapes(args.content)}"
+            + await describe_problems(ctx, [change])
+        )
         return Outcome(text=text, raw={"path": change.path, "created": change.before is None})
 
 

@@ -151,3 +151,8 @@ def format_size(size: int) -> str:
     if size < 1_000:
         return count_of(size, "byte")
     return f"{size / 1_000:,.1f} kB" if size < 1_000_000 else f"{size / 1_000_000:,.1f} MB"
+
+
+def describe_size(text: str) -> str:
+    """Describe how long a text is: `2 lines, 15 bytes`. The last line needs no line feed."""
+    return f"{count_of(len(split_lines(text)), 'line')}, {format_size(len(text.encode()))}"

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from accord.coder.tools.base import ToolContext, ToolError
 from accord.coder.tools.project.paths import locate, missing, origin, whole_text
-from accord.coder.tools.text import count_of, format_size
+from accord.coder.tools.text import describe_size
 from accord.errors import RequestFailed
 from accord.model.tool import Location
 from accord.policy.action import Action
@@ -48,10 +48,9 @@ async def read_if_exists(ctx: ToolContext, path: str) -> str | None:
 def refuse_unseen(ctx: ToolContext, path: str, text: str) -> None:
     """Refuse to replace a file whose text the model hasn't seen, once for each version of the file."""
     if not ctx.state.seen_files.may_replace(ctx.reached[ctx.session.absolute(path)], text, ctx.state.history):
-        size = f"{count_of(text.count(chr(10)), 'line')}, {format_size(len(text.encode()))}"
         raise ToolError(
-            f"{path} exists ({size}), and you haven't read its current version. Nothing was written. Read it first, "
-            "so that nothing is lost; to replace it anyway, repeat this call"
+            f"{path} exists ({describe_size(text)}), and you haven't read its current version. Nothing was written. "
+            "Read it first, so that nothing is lost; to replace it anyway, repeat this call"
         )
 
 
