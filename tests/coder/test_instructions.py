@@ -15,7 +15,7 @@ from coder.test_loop import Look, call
 from accord.coder import agents_md, environment
 from accord.coder.agent import Coder
 from accord.coder.agents_md import InstructionFile
-from accord.coder.history import ToolsSaid
+from accord.coder.history import Reminder, ToolsSaid
 from accord.coder.instructions import GEMINI, GPT, ROLE, SMALL, family_notes
 from accord.model.requests import SystemPrompt
 from accord.policy.protections import PROTECTED
@@ -253,10 +253,11 @@ async def test_a_nested_file_comes_once_with_the_first_call_that_touches_its_dir
     )
     async with joined(agent) as client:
         turn = await (await client.new_session()).prompt("look")
-    top, first, second = results_of(model)
-    assert (top, second) == ("saw a.txt", "saw src/api/y.py")
-    assert first.startswith("saw src/api/x.py\n\n<system-reminder>\n")
-    assert first.index("Outer rules.") < first.index("Inner rules.")
+    assert results_of(model) == ["saw a.txt", "saw src/api/x.py", "saw src/api/y.py"], "a result has no instructions"
+    (index,) = (index for index, each in enumerate(model.requests[-1].messages) if isinstance(each, Reminder))
+    reminder = model.requests[-1].messages[index]
+    assert model.requests[2].messages[index:] == [reminder], "it follows the result of the call"
+    assert reminder.text.index("Outer rules.") < reminder.text.index("Inner rules.")
     assert [shown.raw_output for shown in turn.tool_calls][1] == "saw src/api/x.py", (
         "the user sees the tool's own output"
     )
@@ -271,8 +272,8 @@ async def test_a_nested_file_comes_again_after_a_summary(joined: Join, project: 
         session = await client.new_session()
         for text in ("look", "/compact", "look again"):
             await session.prompt(text)
-    (result,) = results_of(model)
-    assert "Inner rules." in result
+    (reminder,) = (each for each in model.requests[-1].messages if isinstance(each, Reminder))
+    assert "Inner rules." in reminder.text
 
 
 async def test_a_nested_file_that_a_rule_protects_is_not_delivered(joined: Join, project: Path) -> None:
@@ -284,6 +285,7 @@ async def test_a_nested_file_that_a_rule_protects_is_not_delivered(joined: Join,
     async with joined(Coder(shared=shared)) as client:
         await (await client.new_session()).prompt("look")
     assert results_of(model) == ["saw src/x.py"]
+    assert not any(isinstance(each, Reminder) for each in model.requests[-1].messages)
 
 
 def test_the_closest_files_keep_their_text_when_there_is_too_much() -> None:

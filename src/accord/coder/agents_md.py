@@ -15,6 +15,7 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from accord.coder.history import replace_surrogates
 from accord.coder.tools.text import cut, one_line
 from accord.errors import AccordError
 from accord.model.record import Record
@@ -95,6 +96,7 @@ class NestedInstructions:
         self.delivered: set[str] = set()
         """The paths of the files that the model has seen."""
         self._checked: set[str] = set()
+        self._found: list[InstructionFile] = []
 
     def forget(self) -> None:
         """Deliver the files again, after a summary has replaced them."""
@@ -103,9 +105,14 @@ class NestedInstructions:
         if self._state.system_prompt is not None:
             self.delivered.update(self._state.system_prompt.delivered)
 
-    async def take(self, paths: Sequence[str]) -> list[InstructionFile]:
-        """Return the files of the directories that lead to these paths, if the model hasn't seen them."""
-        found: list[InstructionFile] = []
+    def take(self) -> str:
+        """Return the collected files as text for the model; empty if there are none."""
+        found, self._found = self._found, []
+        text: str = replace_surrogates(self._state.secrets.redact(quote(found)))
+        return text
+
+    async def collect(self, paths: Sequence[str]) -> None:
+        """Collect the files of the directories that lead to these paths, if the model hasn't seen them."""
         for path in paths:
             for directory in self._directories(self._state.session.absolute(path)):
                 if directory in self._checked:
@@ -114,8 +121,7 @@ class NestedInstructions:
                 file = await _read_first(self._state, self._state.files.disk, directory)
                 if file is not None and file.path not in self.delivered:
                     self.delivered.add(file.path)
-                    found.append(file)
-        return found
+                    self._found.append(file)
 
     def _directories(self, path: str) -> Iterator[str]:
         """Yield the directories from a root of the session to a path, which may be one itself."""

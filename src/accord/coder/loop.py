@@ -378,6 +378,8 @@ class Loop:
                 for result in results:
                     result.data = {}
             self.state.history.answer_open_calls("The user cancelled this call; it may have had an effect.", results)
+            if nested := self.state.nested_instructions.take():
+                self._remind(nested)  # not in a result, where a file could pretend to be one
         changing = {name for name, tool in self.tools.items() if tool.changes}
         polling = {name for name, tool in self.tools.items() if tool.polls}
         failures, others = self._repeated_calls.add(calls, results, changing=changing, polling=polling)

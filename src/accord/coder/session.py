@@ -332,7 +332,6 @@ class CoderSession:
     def prune_history(self, messages: list[Message]) -> None:
         """Replace the history with one whose older results are omitted."""
         self.history.prune(messages)
-        self.nested_instructions.forget()
 
     async def announce_file_changes(self, *, ask_client: bool) -> None:
         """Tell the model which of the files it has read or written were changed by others."""

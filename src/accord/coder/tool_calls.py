@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from accord.coder import agents_md, modes, permission
+from accord.coder import modes, permission
 from accord.coder.history import Call, Result, replace_surrogates
 from accord.coder.tools.base import Outcome, Tool, ToolContext, ToolError
 from accord.coder.tools.names import describe_unknown, find_tool, implied_arguments
@@ -142,20 +142,14 @@ async def _run_call(
     outcome = await _run_announced(tool, args, ToolContext(turn, state, shown), shown)
     text = replace_surrogates(notes) + outcome.text
     if not outcome.failed:
-        text += await _nested_instructions(locations, state)
+        paths = [location if isinstance(location, str) else location.path for location in locations]
+        await state.nested_instructions.collect(paths)
     result = Result(id=call.id, name=call.name, text=text, images=outcome.images, failed=outcome.failed)
     if outcome.failed:
         result.data = {"problem": outcome.problem}
     elif isinstance(outcome.raw, dict):
         result.data = outcome.raw
     return result
-
-
-async def _nested_instructions(locations: Sequence[str | Location], state: CoderSession) -> str:
-    """Return a reminder with the instruction files of the directories that a call touched for the first time."""
-    paths = [location if isinstance(location, str) else location.path for location in locations]
-    quoted = replace_surrogates(state.secrets.redact(agents_md.quote(await state.nested_instructions.take(paths))))
-    return f"\n\n<system-reminder>\n{quoted}\n</system-reminder>" if quoted else ""
 
 
 def with_short_paths(title: str, locations: Sequence[str | Location], session: Session) -> str:
