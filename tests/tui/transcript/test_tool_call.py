@@ -10,8 +10,10 @@ from textual.strip import Strip
 
 from accord.model.content import TextContent
 from accord.model.tool import Diff, ExitStatus, Location, TerminalRef, ToolCall
+from accord.transcript.message import Message
 from accord.tui.agent.workspace import CommandOutput
 from accord.tui.theme import TextStyles
+from accord.tui.transcript.block_cache import BlockCache
 from accord.tui.transcript.blocks.base import BlockContext
 from accord.tui.transcript.blocks.tool import ToolBlock
 
@@ -143,6 +145,19 @@ def test_plan_updates_are_not_listed_unless_they_failed_or_are_read_aloud(text_s
     assert ToolBlock(call, BlockContext(text_styles), is_open=True).lines == []
     assert ToolBlock(call, BlockContext(text_styles, names_speakers=True)).lines != []
     assert ToolBlock(msgspec.structs.replace(call, status="failed"), BlockContext(text_styles)).lines != []
+
+
+def test_a_plan_update_that_is_not_listed_does_not_change_the_space_between_its_neighbors(
+    text_styles: TextStyles,
+) -> None:
+    update = ToolCall(id="p", title="Plan", kind="think", raw_input={"steps": [{"status": "pending"}]})
+    first, second = (ToolCall(id=id, title=f"Read {id}", kind="read", status="completed") for id in "ab")
+    blocks = BlockCache(BlockContext(text_styles))
+    blocks.timeline = [Message(role="agent", id="m", pieces=["Reading…"]), update, first, update, second]
+    blocks.extend()
+    lines = [words(blocks.lines(index)) for index in range(5)]
+    assert [len(each) for each in lines] == [2, 0, 2, 0, 1]
+    assert lines[2][0] == "", "as between a text and a call"
 
 
 def test_moves_and_deletions_are_named_even_in_version_1(text_styles: TextStyles) -> None:

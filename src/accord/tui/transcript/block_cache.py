@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from textual.strip import Strip
 
+from accord.model.tool import ToolCall
+from accord.transcript.plan_calls import is_plan_update
 from accord.tui.transcript.blocks.base import Block, BlockContext
 from accord.tui.transcript.blocks.factory import Key, block_for, guess, key_of
 from accord.tui.transcript.heights import Heights
@@ -21,6 +23,8 @@ MAX_LINES = 30_000
 _MIN_BLOCKS = 20
 _MAX_FILLS = 4
 """How often the skipped middle of a long message is extended for a single move of the view."""
+_MAX_HIDDEN = 8
+"""How many items to look back for one that is shown."""
 _FOLDABLE = ("tool", "thought", "compaction")
 
 
@@ -59,7 +63,12 @@ class BlockCache:
         return self._positions.get(key)
 
     def _item_before(self, index: int) -> TimelineItem | None:
-        return self.timeline[index - 1] if index else None
+        """Return the item that is shown above another one. Plan updates between them aren't shown."""
+        for before in reversed(self.timeline[max(index - _MAX_HIDDEN, 0) : index]):
+            is_hidden = isinstance(before, ToolCall) and is_plan_update(before) and not self.context.names_speakers
+            if not is_hidden:
+                return before
+        return None
 
     # -- blocks
 
