@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from rich.color import ColorSystem
 from rich.syntax import Syntax
 from textual.app import App
 from textual.color import Color
+from textual.theme import Theme
 
 from accord.tui import theme as themes
-from accord.tui.theme import MIN_CONTRAST, TextStyles, ratio, readable
+from accord.tui.theme import MIN_CONTRAST, TextStyles, ratio, readable, themes_for
 
 OURS = {theme.name: theme for theme in themes.THEMES}
 THEMES = App[None]().available_themes | OURS
@@ -46,6 +48,23 @@ def test_every_text_style_is_readable_in_every_theme(name: str) -> None:
     for meaning in MEANINGS:
         ink = Color.from_rich_color(getattr(text_styles, meaning).color)
         assert ratio(ink, ground) >= MIN_CONTRAST - 0.1, f"{meaning} is {ink.hex} on {ground.hex}"
+
+
+@pytest.mark.parametrize("theme", themes_for("standard"), ids=lambda theme: str(theme.name))
+def test_each_meaning_has_a_color_of_its_own_among_16(theme: Theme) -> None:
+    text_styles = TextStyles(theme.to_color_system().generate() | theme.variables, dark=theme.dark, depth="standard")
+    grays = {0, 7, 8, 15}
+    for styles in (
+        [getattr(text_styles, meaning) for meaning in ("accent", "good", "warn", "bad")],
+        [text_styles.added, text_styles.removed],
+    ):
+        numbers = [style.color.downgrade(ColorSystem.STANDARD).number for style in styles]
+        assert len(set(numbers)) == len(numbers) and not grays & set(numbers), numbers
+    assert text_styles.added.bgcolor is text_styles.removed.bgcolor is None, "code has colors that need a dark ground"
+
+
+def test_our_themes_keep_their_colors_on_other_terminals() -> None:
+    assert themes_for("truecolor") == themes_for("256") == list(themes.THEMES)
 
 
 @pytest.mark.parametrize("name", OURS)

@@ -44,7 +44,7 @@ from accord.tui.terminal.restore import TerminalRestorer
 from accord.tui.terminal.scrollbar import install_scrollbar
 from accord.tui.terminal.textual_internals import exit_after_crash, get_driver, is_writer_busy
 from accord.tui.terminal.tuning import ProcessTuning
-from accord.tui.theme import APP_CSS, THEMES, TextStyles
+from accord.tui.theme import APP_CSS, TextStyles, themes_for
 from accord.tui.timers import start_timers
 from accord.tui.transcript.images.upload import ImageUploader
 
@@ -72,7 +72,7 @@ class AccordApp(PaintingApp):
     ) -> None:
         """`is_undecided` shows the start page first. The owner of a given `restorer` handles signals and the exit."""
         super().__init__()
-        for theme in THEMES:
+        for theme in themes_for(self.console.color_system):
             self.register_theme(theme)
         install_chord_parser(self.driver_class)
         install_scrollbar()

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -81,6 +82,18 @@ LIGHT = Theme(
     },
 )
 THEMES = (DARK, LIGHT)
+_SIXTEEN_COLORS: dict[str, dict[str, Any]] = {
+    DARK.name: {
+        "primary": "#ff55ff",
+        "accent": "#ff55ff",
+        "success": "#55ff55",
+        "warning": "#ffff55",
+        "error": "#ff5555",
+    },
+    LIGHT.name: {"success": "#007700"},
+}
+"""What our themes change on a terminal with 16 colors, where pastel colors would be rounded to gray. In a container,
+`TERM` is `xterm` by default, which has no more."""
 APP_CSS = """
 * { scrollbar-size-vertical: 1; }
 Screen { background: $background; }
@@ -104,6 +117,13 @@ Modal > Vertical, Modal > VerticalScroll { border-subtitle-color: $muted; }
 _FEW_DARK = (235, 237, 22, 28, 52, 88)
 _FEW_LIGHT = (255, 253, 194, 157, 224, 217)
 """Backgrounds for 256 colors: the user's text, code, added lines and words, removed lines and words."""
+
+
+def themes_for(depth: str | None) -> list[Theme]:
+    """Return our themes for a color system, as Rich names it."""
+    if depth != "standard":
+        return list(THEMES)
+    return [replace(theme, **_SIXTEEN_COLORS[theme.name]) for theme in THEMES]
 
 
 class TextStyles:
@@ -148,6 +168,12 @@ class TextStyles:
             self.said, self.code, self.added, self.added_word, self.removed, self.removed_word = (
                 Style(bgcolor=f"color({number})") for number in few
             )
+        if depth == "standard":  # no background is dark or pale enough for colored text
+            # The exact values, because Textual would replace the colors by their number with its own.
+            good, bad = ("#55ff55", "#ff5555") if dark else ("#00aa00", "#aa0000")
+            self.added, self.removed = Style(color=good), Style(color=bad)
+            self.added_word = Style(color="#000000", bgcolor="#00aa00")
+            self.removed_word = Style(color="#ffffff", bgcolor="#aa0000")
         self._colors = colors
         self._code_theme: SyntaxTheme | None = None
         self._console: Console | None = None
