@@ -115,7 +115,8 @@ async def test_the_doctor_names_the_model_of_the_session(opened: Opened) -> None
     async with opened(Chooser([repeats]), size=(120, 30), findings=findings) as chat:
         await chat.send("/doctor")
         await chat.until("model: Big Sun, in this session")
-        await chat.until("default model: offline, because there is no key")
+        await chat.until("! default model: offline, because there is no key")
+        assert "✓ model: Big Sun" in chat.text, "only the one with advice is a warning"
 
 
 async def test_a_model_that_the_agent_refuses_is_reported_in_its_words(opened: Opened) -> None:

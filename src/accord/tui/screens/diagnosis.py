@@ -46,8 +46,13 @@ class FindingsScreen(Modal[None]):
     async def _collect(self) -> None:
         page = Text()
         async for found in self._findings:
-            style = self.app.theme_variables["success" if found.ok else "error"]
-            page.append("✓ " if found.ok else "✗ ", style=style)
+            if not found.ok:
+                mark, meaning = "✗", "error"
+            elif found.advice:
+                mark, meaning = "!", "warning"
+            else:
+                mark, meaning = "✓", "success"
+            page.append(f"{mark} ", style=self.app.theme_variables[meaning])
             page.append(f"{found.stage}: ", style="bold")
             page.append(f"{sanitize(found.found)}\n")
             if found.advice:
