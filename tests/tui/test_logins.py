@@ -63,7 +63,7 @@ class Lockable(Memory):
 
 async def log_in(chat: Chat) -> None:
     await chat.until("By the terminal")
-    await chat.gone("keys unlock in a moment")
+    await chat.until("enter choose")  # from now on it accepts keys
     await chat.press("enter")
 
 

@@ -15,7 +15,7 @@ def test_a_prompt_continues_after_a_login(tmux: Tmux) -> None:
     chat(tmux, agent_at("mortal_agent.py"), MORTAL_HOME=str(home), MORTAL_ASKS_LATE="1", MORTAL_FORGETS="1")
     tmux.send("hello")
     tmux.until("requires a login")
-    tmux.until_gone("keys unlock in a moment")
+    tmux.until("enter choose")  # from now on it accepts keys
     tmux.keys("Enter")
     tmux.until("prompt 1 in process")
     screen = tmux.until("● ready")

@@ -28,8 +28,9 @@ def test_code_is_highlighted_tables_are_aligned_and_links_work(tmux: Tmux) -> No
     raw = tmux.record()
     tmux.until("● ready")
     screen = say(tmux, "/markdown", "An unclosed")
-    inks = set(re.findall(r"\x1b\[[0-9;]*38;2;\d+;\d+;\d+", colored_line(tmux, "def greet(name: str)")))
-    assert len(inks) >= 3, inks
+    ink = re.compile(r"\x1b\[[0-9;]*38;2;\d+;\d+;\d+")
+    line = "def greet(name: str)"
+    tmux.until_true(lambda _: len(set(ink.findall(colored_line(tmux, line)))) >= 3, f"{line!r} in three colors")
     rows = screen.splitlines()
     head = next(at for at, line in enumerate(rows) if re.search("left +middle +right", line))
     names, rule, first = (line[:66].rstrip() for line in rows[head : head + 3])
@@ -53,8 +54,7 @@ def test_messages_are_shown_while_they_stream(tmux: Tmux) -> None:
 def test_a_thought_is_one_line_until_opened(tmux: Tmux) -> None:
     chat(tmux, SHOWCASE)
     say(tmux, "/thoughts", "this is a second message")
-    screen = tmux.until("▸ Thought: Was that enough")
-    assert "▸ Thought: The user wants to see how thoughts look." in screen
+    tmux.until_all("▸ Thought: Was that enough", "▸ Thought: The user wants to see how thoughts look.")
     to_conversation(tmux)
     tmux.keys("Up")
     tmux.until("(?m)^▐ ▸ Thought: Was that")
@@ -69,22 +69,20 @@ def test_a_tool_call_shows_kind_status_and_duration_and_opens_to_input_and_outpu
     paced = f"{sys.executable} -m accord showcase --pace 0.1"
     chat(tmux, paced, size=(100, 60))
     tmux.send("/tools 2")
-    screen = tmux.until("10 kinds, 6 statuses")
-    assert re.search(r"▸ ✓ / Parallel 1 of 2  \d\.\ds", screen)
-    assert re.search(r"▸ ✓ ≡ Kind: read, under a new title  0\.\ds", screen)
+    tmux.until("10 kinds, 6 statuses")
+    tmux.until(r"▸ ✓ / Parallel 1 of 2  \d+\.\ds")
+    tmux.until(r"▸ ✓ ≡ Kind: read, under a new title  \d+\.\ds")
     tmux.until("● ready")
     tmux.click_on("Kind: read")
-    screen = tmux.until("The output of a tool of kind read\\.")
-    for part in ("read, showcase_read, completed", "→ src/example.py:7", '"path": "src/example.py"', '"lines": 3'):
-        assert part in screen
+    details = ("read, showcase_read, completed", "→ src/example.py:7", '"path": "src/example.py"', '"lines": 3')
+    tmux.until_all("The output of a tool of kind read.", *details)
 
 
 def test_diffs_are_shown_side_by_side_or_inline_with_changed_words(tmux: Tmux) -> None:
     chat(tmux, SHOWCASE, size=(160, 76))
     say(tmux, "/diff", "No file was changed")
-    screen = tmux.until(r"1 - def greet\(name\): +│1 \+ def greet\(name: str\) -> None:")
-    assert "old.py (deleted)  +0 -1" in screen
-    assert "greet.py (new)  +5 -0" in screen
+    tmux.until(r"1 - def greet\(name\): +│1 \+ def greet\(name: str\) -> None:")
+    tmux.until_all("old.py (deleted)  +0 -1", "greet.py (new)  +5 -0")
     line = colored_line(tmux, "1 - def greet(name):")
     grounds = list(dict.fromkeys(re.findall(r"48;2;(\d+);(\d+);(\d+)", line)))
     greener = [ground for ground in grounds if int(ground[1]) > int(ground[0]) + 10]
@@ -127,8 +125,7 @@ def test_a_reopened_session_shows_its_history(tmux: Tmux) -> None:
     tmux.type("wombat")
     tmux.keys("Enter")
     tmux.until_gone("Sessions of")
-    screen = tmux.until("The secret word is wombat")
-    assert 'search for "wombat" in notes.md' in screen
+    tmux.until_all("The secret word is wombat", 'search for "wombat" in notes.md')
 
 
 def test_the_wire_is_watched_live_and_filtered(tmux: Tmux) -> None:

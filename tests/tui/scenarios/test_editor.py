@@ -16,7 +16,8 @@ pytestmark = pytest.mark.slow
 def editor(tmux: Tmux, script: str, name: str = "vim") -> str:
     """Write an editor script that saves its arguments to the file `started`."""
     path = tmux.folder / name
-    path.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {shlex.quote(str(read_arguments(tmux)))}\n{script}\n')
+    whole = shlex.quote(str(read_arguments(tmux)))
+    path.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {whole}.part && mv {whole}.part {whole}\n{script}\n')
     os.chmod(path, 0o755)
     return str(path)
 

@@ -30,14 +30,11 @@ def until(wanted: Callable[[], object]) -> None:
 def test_an_image_is_rendered_as_blocks_and_scrolls_with_the_text(tmux: Tmux) -> None:
     chat(tmux, SHOWCASE)
     say(tmux, "/image", "Red grows")
-    tmux.until(BLOCKS)
-    rows = [line for line in tmux.screen.splitlines() if BLOCKS in line]
-    assert len(rows) >= 16, "one in the message and one below the tool call, as far as there is room"
+    rows = "16 rows: one image in the message and one below the tool call, as far as there is room"
+    tmux.until_true(lambda screen: sum(BLOCKS in line for line in screen.splitlines()) >= 16, rows)
     assert re.search(r"\x1b\[38;2;\d+;\d+;\d+m\x1b\[48;2;\d+;\d+;\d+m▀", tmux.colored)
     tmux.keys("PPage")
-    tmux.until("An image:")
-    tmux.until("▣ image  image/png")
-    assert BLOCKS in tmux.screen
+    tmux.until_all("An image:", "▣ image  image/png", BLOCKS)
 
 
 def test_blocks_use_256_colors_in_a_terminal_without_true_color(tmux: Tmux) -> None:

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.slow
 def test_the_log_has_the_handshake_and_a_message_opens_and_the_log_is_saved(tmux: Tmux) -> None:
     chat(tmux, agent_at("tui_agent.py"), size=(80, 24))
     tmux.keys("C-l")
-    tmux.until_all("→ initialize", "f8 save to a file", "esc")
+    tmux.until_all("→ initialize", "session/new", "f8 save to a file", "esc")
     tmux.type("method:initialize")
     tmux.until_gone("session/new")
     tmux.keys("Up", "Enter")

@@ -35,7 +35,7 @@ def test_the_wheel_scrolls_and_following_resumes_at_the_end(tmux: Tmux) -> None:
 def test_a_click_on_the_scrollbar_scrolls_there(tmux: Tmux) -> None:
     chat(tmux, agent_at("tui_agent.py"), size=(90, 30))
     say(tmux, "tells 60", "Told")
-    screen = tmux.screen.splitlines()
+    screen = tmux.until(r"▐\s*\n").splitlines()
     column = max(len(line) for line in screen if line.rstrip().endswith("▐")) - 1
     tmux.mouse(column, 1)
     tmux.until("This is message 1\\.")

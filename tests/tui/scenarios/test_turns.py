@@ -19,7 +19,7 @@ def test_a_prompt_sent_during_a_turn_is_shown_until_accepted_and_can_be_withdraw
     tmux.keys("C-s")
     tmux.until(r"what about pears +\(sent, not picked up yet\)")
     tmux.keys("M-Up")
-    tmux.until_gone("not taken yet")
+    tmux.until_gone("not picked up yet")
     tmux.until("│ what about pears")
     tmux.keys("Escape")
     tmux.until("Cancelled")

@@ -98,7 +98,7 @@ def test_the_user_chooses_which_file_to_open(tmux: Tmux) -> None:
     for name in ("go-on", "go-away", "one.py", "two.py"):
         (tmux.project / name).touch()
     editor = tmux.folder / "vi"
-    editor.write_text('#!/bin/sh\nprintf "%s\\n" "$@" > opened\n')
+    editor.write_text('#!/bin/sh\nprintf "%s\\n" "$@" > part && mv part opened\n')
     os.chmod(editor, 0o755)
     chat(tmux, agent_at("stepwise_agent.py"), EDITOR=str(editor))
     say(tmux, "walks", "Walked")
