@@ -225,7 +225,7 @@ def rejection_takes_instructions(user: NewUser, model: FakeModel) -> None:
     user.until("Reject and say what to do instead")
     user.until("number or")  # keys that the user was still typing don't answer
     user.type("i")
-    user.until("(?i)instead")
+    user.until("enter rejects and sends")
     user.send("only build it")
     user.until("I won't release it")
     user.until("only build it")

@@ -44,7 +44,8 @@ async def test_the_client_is_usable_after_random_input(opened: Opened, seed: int
         await chat.pilot.resize_terminal(100, 40)
         for _ in range(20):  # out of whatever is open, and what it led to
             await chat.press("escape")
-        await chat.until(lambda: len(chat.app.screen_stack) == 1 and not chat.tab.controller.permissions)
+        while len(chat.app.screen_stack) > 1 or chat.tab.controller.permissions:  # a prompt may lead to more, later
+            await chat.press("escape")
         chat.tab.editor.focus()
         chat.tab.editor.set_text("")
         await chat.type("still here")

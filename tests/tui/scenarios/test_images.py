@@ -61,8 +61,7 @@ def test_a_graphics_terminal_gets_the_image_once_and_it_is_deleted_on_exit(tmux:
     assert len({number for number, *_ in sent}) == 1, "the same picture twice is sent once"
     assert base64.b64decode(sent[0][3]).startswith(b"\x89PNG")
     tmux.keys("C-c", "C-c")
-    tmux.until("it ended with 0")
-    said = raw.read_bytes()
+    said = until_in(raw, b"it ended with 0")
     gone = b"\x1b_Ga=d,d=I,i=" + sent[0][0] + b",q=2;\x1b\\"
     assert 0 < said.index(gone) < said.rindex(b"\x1b[?1049l"), "while the terminal is still ours"
 
