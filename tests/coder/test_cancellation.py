@@ -22,7 +22,8 @@ from accord.agent.update_writer import UpdateWriter
 from accord.client.workspace import TerminalCommand, TerminalState
 from accord.coder.agent import Coder
 from accord.coder.custom_commands import CustomCommands
-from accord.coder.models.base import ModelError, Spent, ThoughtPiece
+from accord.coder.history import UserSaid
+from accord.coder.models.base import Model, ModelError, Spent, ThoughtPiece
 from accord.errors import RequestFailed
 from accord.model.requests import McpServer
 from accord.model.tool import ExitStatus
@@ -152,6 +153,34 @@ async def test_a_turn_can_be_cancelled_wherever_it_waits(joined: Join, slow: Non
             break
         assert reason == "cancelled", f"at wait {at}"
     assert at > 30
+
+
+class WaitingResources(ScriptedResources):
+    """A provider that isn't reachable at first."""
+
+    def __init__(self, model: ScriptedModel) -> None:
+        super().__init__(model)
+        self.is_asked, self.is_there = asyncio.Event(), asyncio.Event()
+
+    async def model(self, cwd: str, id: str) -> Model:
+        self.is_asked.set()
+        await self.is_there.wait()
+        return self.scripted
+
+
+async def test_a_prompt_that_is_cancelled_before_the_model_is_ready_is_remembered(joined: Join) -> None:
+    model = ScriptedModel(["As you said."])
+    shared = WaitingResources(model)
+    async with joined(Coder(shared=shared)) as client:
+        session = await client.new_session()
+        turn = session.prompt("Rename add to plus.")
+        await shared.is_asked.wait()
+        await turn.cancel()
+        assert (await turn).stop_reason == "cancelled"
+        shared.is_there.set()
+        await session.prompt("Do it after all.")
+    said = [message.content[0].text for message in model.requests[0].messages if isinstance(message, UserSaid)]
+    assert said == ["Rename add to plus.", "Do it after all."]
 
 
 async def test_the_real_tools_can_be_cancelled_wherever_they_wait(joined: Join, project: Path) -> None:

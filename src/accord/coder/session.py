@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Collection
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from accord.coder import modes
 from accord.coder.agents_md import NestedInstructions, may_read
@@ -18,6 +18,7 @@ from accord.coder.history import (
     KIND,
     Message,
     Reminder,
+    UserSaid,
     filter_supported,
     replace_surrogates,
 )
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from accord.policy.engine import Policy
     from accord.store.base import SessionStore
 
+T = TypeVar("T")
 WATCH_SECONDS = 2.0
 MEANS_UNDO = frozenset({"undo", "undo it", "undo that", "undo this", "undo the last change", "revert that"})
 """Prompts that mean `/undo` without a language model."""
@@ -243,17 +245,18 @@ class CoderSession:
 
         await self.notices.show_pending()
         self.settings = self.shared.settings(self.session.cwd).settings.coder
-        if not filter_supported(content or turn.content):
+        prompt = UserSaid(content=filter_supported(content or turn.content))
+        if not prompt.content:
             await turn.say(EMPTY_PROMPT)
             return None
         if self.session.title is None and turn.text.strip():
             await self.title.begin(turn)
-        model = await self.models.get()
+        model = await self._remember_if_cancelled(prompt, self.models.get())
         if model.reads_data and turn.text.strip().rstrip(".!").lower() in MEANS_UNDO:
             await self.commands.undo(turn)
             return None
         if self.servers is not None:
-            await self.servers.ready()
+            await self._remember_if_cancelled(prompt, self.servers.ready())
         loop = Loop(
             turn,
             self,
@@ -269,6 +272,14 @@ class CoderSession:
                 await self._end_checkpoint()
             finally:
                 await self.models.close_replaced()
+
+    async def _remember_if_cancelled(self, prompt: UserSaid, waiting: Awaitable[T]) -> T:
+        """Wait for what a turn needs. If the user cancels meanwhile, the next prompt may refer to this one."""
+        try:
+            return await waiting
+        except asyncio.CancelledError:
+            self.history.add(prompt)
+            raise
 
     def tools(self) -> dict[str, Any]:
         """Return every tool of this session, those of MCP servers included, by name."""
