@@ -51,7 +51,7 @@ def test_every_text_style_is_readable_in_every_theme(name: str) -> None:
 
 
 @pytest.mark.parametrize("theme", themes_for("standard"), ids=lambda theme: str(theme.name))
-def test_each_meaning_has_a_color_of_its_own_among_16(theme: Theme) -> None:
+def test_each_meaning_has_another_color_among_16(theme: Theme) -> None:
     text_styles = TextStyles(theme.to_color_system().generate() | theme.variables, dark=theme.dark, depth="standard")
     grays = {0, 7, 8, 15}
     for styles in (
