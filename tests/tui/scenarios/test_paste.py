@@ -34,8 +34,10 @@ def test_a_clipboard_image_is_mentioned_and_sent(tmux: Tmux) -> None:
     tmux.keys("C-v")
     tmux.until(r"what is this @\S+/chat/images/\S+\.png")
     tmux.keys("Enter")
-    tmux.until(r"▌ what is this @~/data/chat/images/\S+\.png")
+    tmux.until("Endings")  # near the end of the answer, which scrolls the prompt away
     tmux.until("● ready")
+    tmux.keys("C-Home")
+    tmux.until(r"▌ what is this @~/data/chat/images/\S+\.png")
     kept = list((tmux.folder / "data" / "chat" / "images").iterdir())
     assert [each.read_bytes() for each in kept] == [PICTURE]
 
@@ -48,7 +50,7 @@ def test_a_dropped_file_is_mentioned_and_can_have_line_numbers(tmux: Tmux) -> No
     tmux.until('@"my notes.md"')
     tmux.keys("BSpace")
     tmux.send(":2-3")
-    tmux.until("▌ @")
+    tmux.until("Endings")  # near the end of the answer, which scrolls the prompt away
     tmux.until("● ready")
     do(tmux, "Logs")
     tmux.until("session/prompt")

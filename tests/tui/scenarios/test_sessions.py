@@ -111,23 +111,23 @@ def test_an_export_contains_messages_and_diffs(tmux: Tmux) -> None:
 
 def test_files_can_be_rewound_and_the_rewind_undone(tmux: Tmux) -> None:
     notes = tmux.project / "notes.md"
-    notes.write_text("one colour\n")
+    notes.write_text("one apple\n")
     chat(tmux, None)
     tmux.until("Ask")
     tmux.keys("BTab")
     tmux.until("─ Code ─")
-    tmux.send('replace "colour" with "color" in notes.md')
+    tmux.send('replace "apple" with "pear" in notes.md')
     answer(tmux, "y")
     tmux.until("● ready")
-    assert notes.read_text() == "one color\n"
+    assert notes.read_text() == "one pear\n"
     do(tmux, "Rewind files")
     tmux.until("Rewind files to(.|\n)*before: replace")
     tmux.keys("Enter")
     tmux.until("Restored:")
-    assert notes.read_text() == "one colour\n"
+    assert notes.read_text() == "one apple\n"
     do(tmux, "Undo the rewind")
     tmux.until("Rewound(.|\n)*(Rewound|undone|Undone)|undone|Undone")
-    assert notes.read_text() == "one color\n"
+    assert notes.read_text() == "one pear\n"
 
 
 def test_a_second_client_continues_the_session_and_gets_a_warning(tmux: Tmux) -> None:
