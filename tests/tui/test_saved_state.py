@@ -86,7 +86,8 @@ async def test_without_a_session_a_save_error_is_shown_beside_the_reason(opened:
         told = collect_notifications(chat)
         await chat.send("half a prompt")
         await chat.until("Drafts can't be saved")
-        await chat.until("Send what you typed before you quit, or it will be lost.")
+        consequence = "Send what you typed before you quit, or it will be lost."
+        await chat.until(lambda: consequence in " ".join(chat.text.split()))  # wrapped where the path before it ends
         assert chat.tab.editor.text == "half a prompt"
         await chat.press("ctrl+c")
         assert "stays in the prompt, but can't be saved." in told[0]
