@@ -108,6 +108,24 @@ async def test_a_dead_agent_process_is_reported_and_replaced_when_it_is_needed(
         assert first.split()[-1] != second.split()[-1]
 
 
+DIES_WITHIN_A_RESPONSE = """
+import json, sys
+request = json.loads(sys.stdin.readline())
+print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": {"protocolVersion": 1}}), flush=True)
+request = json.loads(sys.stdin.readline())
+print("it was my time", file=sys.stderr, flush=True)
+sys.stdout.write(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": {"sessionId": "s"}})[:-5])
+"""
+
+
+async def test_an_agent_process_that_dies_within_a_response_is_reported(tmp_path: Path) -> None:
+    argv = [sys.executable, "-I", "-c", DIES_WITHIN_A_RESPONSE]
+    async with Hub(CommandSpawner(argv, dict(os.environ)), root=tmp_path) as hub, joined(hub) as client:
+        error = await client.fail("session/new", {"cwd": str(tmp_path), "mcpServers": []})
+
+    assert "it was my time" in error["message"]
+
+
 async def test_an_agent_that_cannot_restore_sessions_is_reported(tmp_path: Path) -> None:
     async with await start_mortal(tmp_path, MORTAL_FORGETS="1") as hub, joined(hub) as client:
         session = await client.new_session(str(tmp_path))

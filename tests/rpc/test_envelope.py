@@ -506,3 +506,17 @@ def test_nothing_that_is_written_has_a_line_end_inside() -> None:
 
     assert not any(b"\n" in line or b"\r" in line for line in lines)
     assert "\u2028".encode() in lines[0]
+
+
+RESPONSE = b'{"jsonrpc":"2.0","id":1,"result":{"text":"\\ud800"}}'
+REQUEST = b'{"jsonrpc":"2.0","id":1,"method":"m","params":{}}'
+
+
+@pytest.mark.parametrize("before", [b"", REQUEST + b"\n", RESPONSE + b"\n"])
+@pytest.mark.parametrize(
+    "last", [b"", RESPONSE, RESPONSE + b"\n", RESPONSE[:-1] + b"\n", REQUEST, REQUEST[:-1], b"{", b"bye"]
+)
+def test_only_a_response_that_breaks_off_is_dropped(before: bytes, last: bytes) -> None:
+    assert envelope.drop_incomplete_response(before + last) == before + last
+    for size in range(len(b'{"jsonrpc":"2.0","id":1,'), len(RESPONSE)):
+        assert envelope.drop_incomplete_response(before + RESPONSE[:size]) == before

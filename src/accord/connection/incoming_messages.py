@@ -28,11 +28,11 @@ from accord.rpc.envelope import (
     Notification,
     Request,
     Success,
+    drop_incomplete_response,
     find_responses,
     looks_like_response,
     read_response,
     read_responses,
-    repair_json,
 )
 from accord.rpc.fragment import Fragment, read_fragment
 from accord.rpc.ids import RequestId
@@ -40,9 +40,6 @@ from accord.schema.repair import Unreadable
 
 if TYPE_CHECKING:
     from accord.connection.connection import Connection
-
-_FRAGMENT_BYTES = 4096
-"""How much of an incomplete line is searched for the kind of message."""
 
 
 class Incoming:
@@ -102,9 +99,12 @@ class Incoming:
         if self._tap.watchers:
             self._tap.show("in", block)
         if not block.endswith(b"\n"):
-            block = self._drop_incomplete_response(block)
-            if not block:
+            kept = drop_incomplete_response(block)
+            if len(kept) < len(block):
+                self._problems.add("dropped", "the connection ended within a response", len(block) - len(kept))
+            if not kept:
                 return
+            block = kept
         lanes = self._lanes
         lanes.collecting = True
         try:
@@ -338,18 +338,6 @@ class Incoming:
         elif not self._needs_no_response(seen):
             fault = Fault(INVALID_REQUEST, f"Invalid request: the message has {size} bytes; at most {limit} are read")
             self._connection.send_quietly(self._conversation.refuse_malformed(Malformed(fault, seen.id, stray=False)))
-
-    def _drop_incomplete_response(self, block: bytes) -> bytes:
-        """Remove the last line of the stream if it is a response that breaks off, usually because the peer died.
-
-        The end of the connection fails the request then: unlike a parse error, it names the exit status and the last
-        output."""
-        begin = block.rfind(b"\n") + 1
-        line = block[begin:]
-        if read_fragment(line[:_FRAGMENT_BYTES]).kind != "answer" or repair_json(line) is not None:
-            return block
-        self._problems.add("dropped", "the connection ended within a response", len(line))
-        return block[:begin]
 
     def _needs_no_response(self, seen: Fragment) -> bool:
         """Return whether it is a notification, or stray output sent to a client. A request whose id was truncated needs

@@ -16,7 +16,17 @@ from msgspec import UNSET, Raw, UnsetType
 
 from accord.errors import INVALID_REQUEST, ConnectionClosed
 from accord.rpc.conversation import CANCEL, Answered, Cancelled, Conversation
-from accord.rpc.envelope import Failure, Fault, Malformed, Notification, Request, Success, call_head, read_fault
+from accord.rpc.envelope import (
+    Failure,
+    Fault,
+    Malformed,
+    Notification,
+    Request,
+    Success,
+    call_head,
+    drop_incomplete_response,
+    read_fault,
+)
 from accord.rpc.fragment import read_fragment
 from accord.rpc.ids import Int64, RequestId
 from accord.transports.base import READY, YIELD, Transport
@@ -230,7 +240,7 @@ class RelayConnection:
     # -- receiving
 
     def on_lines(self, block: bytes) -> None:
-        for line in block.split(b"\n"):
+        for line in drop_incomplete_response(block).split(b"\n"):
             if line:
                 try:
                     self._receive(line)

@@ -202,6 +202,19 @@ def _not_json(text: bytes) -> Malformed:
     return Malformed(fault, None, True, None, meant_for, head)
 
 
+def drop_incomplete_response(block: bytes) -> bytes:
+    """Remove the last line of a stream if it is a response that breaks off, usually because the peer died.
+
+    The end of the connection fails the request then: unlike a parse error, it names the exit status and the last
+    output."""
+    if block.endswith(b"\n"):
+        return block
+    begin = block.rfind(b"\n") + 1
+    line = block[begin:]
+    is_response = read_fragment(line[:_ID_SEARCH_BYTES]).kind == "answer"
+    return block[:begin] if is_response and repair_json(line) is None else block
+
+
 def _is_too_deep(text: bytes) -> bool:
     try:
         _any.decode(text)
