@@ -234,7 +234,8 @@ async def agents(opened: Opened) -> list[str]:
     async with opened(ScriptedAgent(), size=(80, 24)) as chat:
         configure('[agents.gardener]\ncommand = "gardener --acp"\n')
         await chat.press("ctrl+n")
-        await chat.until("gardener")
+        for part in ("❯ ✓ gardener", "not installed · Alibaba", "f7 check for updates"):
+            await chat.until(part)
         lines = render_widget(chat, "Picker > Vertical")
         await chat.press("escape")
         return lines
@@ -257,7 +258,9 @@ SHOWN: dict[str, Callable[[Opened], Awaitable[list[str]]]] = {
 
 
 @pytest.mark.parametrize("name", SHOWN)
-async def test_widgets_match_their_snapshot(name: str, opened: Opened) -> None:
+async def test_widgets_match_their_snapshot(name: str, opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")  # colors depend on how many the terminal has
+    monkeypatch.delenv("COLORTERM", raising=False)
     compare(name, await SHOWN[name](opened))
 
 
