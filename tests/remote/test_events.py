@@ -85,6 +85,19 @@ async def test_a_turn_continues_over_a_lost_connection_and_its_events_tell(versi
             ]
 
 
+async def test_a_client_without_a_session_is_notified_of_a_lost_connection(version: int, tmp_path: Path) -> None:
+    async with Hub(InProcessSpawner(lambda: Waiting(asyncio.Event())), root=tmp_path) as hub:
+        network = Cuttable(hub)
+        transport = ResumingTransport(await network.open(), network.open, retry=AT_ONCE)
+        async with (
+            accord.connect(transport, cwd=tmp_path, versions={version}) as agent,
+            agent.events() as events,
+        ):
+            await network.last.close()
+            assert isinstance(await anext(events), accord.Disconnected)
+            assert isinstance(await anext(events), accord.Resumed)
+
+
 async def test_a_transcript_starts_over_when_the_server_no_longer_knows_the_cursor(tmp_path: Path) -> None:
     go_on = asyncio.Event()
     spawner = InProcessSpawner(lambda: Waiting(go_on))

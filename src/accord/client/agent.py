@@ -210,8 +210,9 @@ class ConnectedAgent:
         return self.registry.mcp_servers
 
     def events(self) -> Listener[AgentEvent]:
-        """Listen to events that don't belong to a session: changes of the login, and pages that the user has finished.
-        Close the iterator when done. It ends with the connection, unless the agent is restarted."""
+        """Listen to events that don't belong to a session: changes of the login, pages that the user has finished, and
+        lost and resumed connections to a remote agent. Close the iterator when done. It ends with the connection,
+        unless the agent is restarted."""
         listener = Listener(self._listeners, self.connection.backlog)
         if self._has_ended:
             listener.finish()

@@ -1,9 +1,9 @@
-"""Lost and resumed network connections, as the sessions of a remote agent see them.
+"""Lost and resumed network connections, as the users of a remote agent see them.
 
 The transport reconnects and resumes by itself (`accord.remote`), so requests stay open and turns continue. It may be in
-this process or in another one (`accord connect`), which reports interruptions with notifications. Sessions get
-`Disconnected` and `Resumed` events. If the server no longer knows which messages were received here, it replays a
-session's whole history, and the transcript starts over."""
+this process or in another one (`accord connect`), which reports interruptions with notifications. The agent and its
+sessions get `Disconnected` and `Resumed` events. If the server no longer knows which messages were received here, it
+replays a session's whole history, and the transcript starts over."""
 
 from __future__ import annotations
 
@@ -39,13 +39,17 @@ class Interruptions:
         self._agent = agent
 
     def report(self, change: Interruption) -> None:
-        """Report to every session, except if the connection is lost for good: that ends the sessions, elsewhere."""
+        """Report to the agent and every session. A connection that is lost for good ends them elsewhere."""
+        match change.state:
+            case "lost":
+                event: Disconnected | Resumed = Disconnected(change.detail)
+            case "resumed":
+                event = Resumed(change.attempts, change.seconds)
+            case "gone":
+                return
+        self._agent.push(event, 0)
         for session in list(self._agent.sessions.values()):
-            match change.state:
-                case "lost":
-                    session.push(Disconnected(change.detail))
-                case "resumed":
-                    session.push(Resumed(change.attempts, change.seconds))
+            session.push(event)
 
     def notification(self, method: str, params: Any) -> Any:
         """Handle the notifications about interruptions, and pass all others on to the user's handlers."""

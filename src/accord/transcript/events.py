@@ -243,7 +243,7 @@ Event = Union[
 """All events that a turn or `Session.events` yields."""
 
 
-AgentEvent = Union[AuthStatus, PageDone]
+AgentEvent = Union[AuthStatus, PageDone, Disconnected, Resumed]
 """Events that don't belong to a session; see `ConnectedAgent.events`."""
 
 
