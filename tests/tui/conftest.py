@@ -26,7 +26,8 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("CONFIG", "DATA", "CACHE"):
         monkeypatch.setenv(f"ACCORD_{name}_HOME", str(tmp_path / name.lower()))
     monkeypatch.setenv("HOME", str(tmp_path))
-    for name in ("NO_COLOR", "ACCORD_AGENT", "ACCORD_CONFIG"):
+    monkeypatch.setenv("TERM", "xterm-256color")  # colors depend on how many the terminal has
+    for name in ("COLORTERM", "NO_COLOR", "ACCORD_AGENT", "ACCORD_CONFIG"):
         monkeypatch.delenv(name, raising=False)
     project = tmp_path / "project"
     project.mkdir()
