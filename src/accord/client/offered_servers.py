@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, Union
 from msgspec.structs import replace
 
 from accord.errors import CapabilityError, ConnectionClosed
-from accord.mcp.http_bridge import HttpBridge
 from accord.mcp.offered_server import OfferedServer
 from accord.mcp.served_requests import ServedRequests
-from accord.mcp.stdio_bridge import StdioBridge
 from accord.model.requests import McpServer, SessionSetup, SystemPrompt
 
 if TYPE_CHECKING:
     from accord.client.agent import ConnectedAgent
+    from accord.mcp.http_bridge import HttpBridge
+    from accord.mcp.stdio_bridge import StdioBridge
 
 ServerLike = Union[McpServer, OfferedServer, Any]
 """An MCP server for a session: one that the agent connects to, one that runs here, or a server object of the SDK."""
@@ -106,8 +106,12 @@ class OfferedServers:
             return replace(source.server, name=source.name, command=command)
         bridge: HttpBridge | StdioBridge
         if way == "http":
+            from accord.mcp.http_bridge import HttpBridge  # like the other, loaded only if it's needed
+
             bridge = HttpBridge(source.name, source.server)
         else:
+            from accord.mcp.stdio_bridge import StdioBridge
+
             bridge = StdioBridge(source.name, lambda: source.link(cwd))
         declared.bridges.append(bridge)
         return await bridge.start()
