@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from pathlib import Path
 
 import pytest
 from support.theme import COLORS
@@ -64,9 +65,9 @@ async def copy_selection(chat: Chat) -> str:
 
 
 @pytest.fixture(autouse=True)
-def colors(monkeypatch: pytest.MonkeyPatch) -> None:
+def true_color(folders: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The terminal shows the exact background of a selection; `folders` sets up one with 256 colors."""
     monkeypatch.setenv("COLORTERM", "truecolor")
-    monkeypatch.setenv("TERM", "xterm-256color")
 
 
 async def test_a_drag_selects_characters_and_ctrl_c_copies_them(opened: Opened) -> None:
