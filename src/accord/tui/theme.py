@@ -92,7 +92,7 @@ _SIXTEEN_COLORS: dict[str, dict[str, Any]] = {
     },
     LIGHT.name: {"success": "#007700"},
 }
-"""What our themes change on a terminal with 16 colors, where pastel colors would be rounded to gray. In a container,
+"""Changes to our themes on a terminal with 16 colors, where pastel colors would be rounded to gray. In a container,
 `TERM` is `xterm` by default, which has no more."""
 APP_CSS = """
 * { scrollbar-size-vertical: 1; }
