@@ -15,6 +15,7 @@ from accord.errors import ConnectionClosed
 from accord.transports import sink
 from accord.transports.descriptors import Inlet, Outlet
 from accord.transports.fd import FdTransport
+from accord.transports.sink import HIGH_WATER
 
 pytestmark = pytest.mark.usefixtures("engine")
 
@@ -108,19 +109,20 @@ async def test_a_peer_that_stops_reading_for_good_ends_the_connection_once(wire:
 
 async def test_sending_waits_while_the_peer_does_not_read(wire: Wire) -> None:
     line = b"x" * 999 + b"\n"
+    fits = HIGH_WATER // len(line)
     sent = 0
 
     async def send_all() -> None:
         nonlocal sent
-        for _ in range(4000):
+        for _ in range(3 * fits):
             await wire.transport.send(line)
             sent += 1
 
     sending = asyncio.ensure_future(send_all())
     await _until_stuck(lambda: sent)
     assert not sending.done()
-    assert sent < 1500, "about a mebibyte was taken, and no more"
-    assert await wire.read(4_000_000) == line * 4000
+    assert sent < 1.5 * fits, "about as much as the high-water mark was taken, and no more"
+    assert await wire.read(3 * fits * len(line)) == line * (3 * fits)
     await asyncio.wait_for(sending, BOUND)
 
 
@@ -128,7 +130,7 @@ async def test_cancelling_one_waiting_sender_leaves_the_others(wire: Wire) -> No
     async def send(data: bytes) -> None:
         await wire.transport.send(data)
 
-    big = b"x" * 2_000_000 + b"\n"
+    big = b"x" * 2 * HIGH_WATER + b"\n"
     first = asyncio.ensure_future(send(big))
     second = asyncio.ensure_future(send(b"second\n"))
     await asyncio.sleep(0)
@@ -142,7 +144,7 @@ async def test_cancelling_one_waiting_sender_leaves_the_others(wire: Wire) -> No
 
 async def test_a_waiting_sender_gets_an_error_when_the_peer_is_gone(wire: Wire) -> None:
     async def send() -> None:
-        await wire.transport.send(b"x" * 2_000_000 + b"\n")
+        await wire.transport.send(b"x" * 2 * HIGH_WATER + b"\n")
 
     sending = asyncio.ensure_future(send())
     await asyncio.sleep(0)

@@ -12,7 +12,7 @@ from support.receiver import BOUND
 from accord.transports import sink
 from accord.transports.base import READY, YIELD
 from accord.transports.descriptors import Outlet
-from accord.transports.sink import LoopSink
+from accord.transports.sink import HIGH_WATER, LoopSink
 
 
 class Clock:
@@ -94,11 +94,11 @@ async def test_64_kilobytes_are_written_at_once_and_let_the_loop_run(
 ) -> None:
     kernel = Kernel(monkeypatch)
     line = b"x" * 999 + b"\n"
-    awaitables = [kernel.sink.send(line) for _ in range(70)]
+    awaitables = [kernel.sink.send(line) for _ in range(140)]
 
-    assert sum(map(len, kernel.writes)) >= 65536
-    assert YIELD in awaitables[60:67]
-    assert awaitables[10:60] == [READY] * 50
+    assert len(kernel.writes[-1]) >= 65536
+    assert YIELD in awaitables[120:140], "with the first write of this size, after 2, 4, 8, 16 and 32 kilobytes"
+    assert awaitables[10:120] == [READY] * 110
 
 
 async def test_a_sender_that_never_waits_lets_the_loop_run_now_and_then(
@@ -195,18 +195,52 @@ async def test_a_full_pipe_makes_senders_wait_until_most_of_it_is_gone(
     kernel = Kernel(monkeypatch, room=lambda size: 0)
     line = b"x" * 9_999 + b"\n"
     waiting = None
-    for _ in range(200):
+    for _ in range(2 * HIGH_WATER // len(line)):
         waiting = kernel.sink.send(line)
     assert waiting is not None and waiting not in (READY, YIELD)
     task = asyncio.ensure_future(_await(waiting))
     await asyncio.sleep(0)
-    kernel.room = lambda size: 1_500_000
+    left = HIGH_WATER * 3 // 2  # of what the peer takes before it is busy again
+
+    def room(size: int) -> int:
+        nonlocal left
+        taken = min(size, left)
+        left -= taken
+        return taken
+
+    kernel.room = room
     assert kernel.on_room is not None
     kernel.on_room()
     await asyncio.sleep(0)
-    assert not task.done(), "half a megabyte is left"
+    assert not task.done(), "half of the high-water mark is left"
+    left = HIGH_WATER
     kernel.on_room()
     await asyncio.wait_for(task, BOUND)
+
+
+async def test_a_sender_that_never_waits_uses_the_room_that_its_peer_makes(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernel = Kernel(monkeypatch, room=lambda size: 0)
+    line = b"x" * 999 + b"\n"
+    kernel.sink.send(line)
+    kernel.room = lambda size: size
+    for _ in range(200):
+        kernel.sink.send(line)
+
+    assert len(kernel.written) > 100 * len(line), "the event loop hasn't run, so it couldn't report the room"
+    assert set(kernel.written.split(b"\n")) == {line[:-1], b""}
+
+
+async def test_a_burst_is_written_in_parts_that_double_up_to_64_kib(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernel = Kernel(monkeypatch)
+    line = b"x" * 511 + b"\n"
+    for _ in range(600):
+        kernel.sink.send(line)
+
+    assert [len(part) // 1024 for part in kernel.writes[1:]] == [2, 4, 8, 16, 32, 64, 64, 64], "the first was alone"
 
 
 async def _await(awaitable: object) -> None:
