@@ -218,8 +218,8 @@ def test_a_forgotten_request_is_answered_to_nobody() -> None:
     conversation: Conversation[str] = Conversation()
     id = send_request(conversation, "waits")
 
-    assert conversation.forget(id) == "waits"
-    assert conversation.forget(id) is None
+    assert conversation.pop_waiter(id, None) == "waits"
+    assert conversation.pop_waiter(id, None) is None
     assert receive(conversation, b'{"jsonrpc":"2.0","id":%d,"result":{}}' % id) == [Unexpected(id, None)]
 
 

@@ -95,7 +95,7 @@ class SessionOptions:
         option = self.find(id)
         if option is None or option.is_boolean or isinstance(value, bool):
             return value
-        if value in [choice.value for choice in option.choices]:
+        if option.has_choice(value):
             return value
         choice: Choice | None = await self._session.agent.unlisted_choice(self._session, option, value)
         if choice is None:
@@ -143,9 +143,9 @@ class SessionOptions:
 
 
 def _can_have(option: Option, value: Any) -> bool:
-    if option.is_boolean:
+    if isinstance(option.value, bool):
         return isinstance(value, bool)
-    return isinstance(value, str) and value in [choice.value for choice in option.choices]
+    return isinstance(value, str) and option.has_choice(value)
 
 
 def copies(options: Iterable[Option]) -> list[Option]:

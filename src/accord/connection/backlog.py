@@ -19,7 +19,7 @@ class Backlog:
         self, limits: Limits, pause: Callable[[], None], resume: Callable[[], None], give_up: Callable[[], None]
     ) -> None:
         self._limits = limits
-        self._most = limits.max_pending_bytes
+        self.limit = limits.max_pending_bytes
         self._pause = pause
         self._resume = resume
         self._give_up = give_up
@@ -30,8 +30,8 @@ class Backlog:
     def add(self, size: int) -> None:
         """Add bytes that wait to be delivered."""
         self.bytes += size
-        if self.bytes > self._most:
-            self._consider()
+        if self.bytes > self.limit:
+            self.consider_pausing()
 
     def remove(self, size: int) -> None:
         """Remove bytes that were delivered."""
@@ -59,9 +59,10 @@ class Backlog:
         """Unregister a call."""
         self._calls -= 1
         if not self._calls and self.bytes > self._limits.max_pending_bytes:
-            self._consider()
+            self.consider_pausing()
 
-    def _consider(self) -> None:
+    def consider_pausing(self) -> None:
+        """Pause reading because more bytes than `limit` are undelivered, unless one of our calls waits."""
         if self._calls:
             if self.bytes <= self._limits.max_waiting_bytes:
                 return

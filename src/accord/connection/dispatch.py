@@ -29,7 +29,7 @@ from accord.rpc.envelope import Call, Fault, Reader, repair_json, without_surrog
 from accord.schema.method import Method
 from accord.schema.repair import Unreadable
 from accord.schema.repair import read as repair_read
-from accord.schema.wire import encode
+from accord.schema.wire import encode, encode_strictly
 
 log: logging.Logger = logging.getLogger("accord")
 
@@ -156,7 +156,12 @@ class _JsonCheck:
 
 
 def encode_result(result: Any) -> bytes:
-    return b"{}" if result is None else encode(result)
+    if result is None:
+        return b"{}"
+    try:
+        return encode_strictly(result)
+    except Exception:  # the strict encoder is faster; this one repairs lone surrogates and explains errors
+        return encode(result)
 
 
 def fault_of(error: BaseException, method: str) -> Fault:

@@ -114,7 +114,9 @@ class Incoming:
                 self._connection.has_received = True
                 self._deliver_early(block)
         finally:
-            lanes.work()
+            lanes.collecting = False
+            if lanes.ready:
+                lanes.work()
 
     def _deliver_all(self, block: bytes) -> None:
         routes = self._routes
@@ -164,12 +166,15 @@ class Incoming:
                         self._sort(message, routes, size)
 
     def _deliver_answers(self, answers: list[Success | Failure], routes: Routes, size: int) -> None:
+        pop_waiter, lanes, outgoing = self._conversation.pop_waiter, self._lanes.active, self._outgoing
         for answer in answers:
-            waiter = self._conversation.pop_waiter(answer)
-            if waiter is not None:
-                self._outgoing.deliver_response(waiter, answer)
-            else:
+            waiter = pop_waiter(answer.id, None)
+            if waiter is None:
                 self._sort(as_unexpected(answer), routes, size)
+            elif waiter.session in lanes:
+                outgoing.deliver_response(waiter, answer)
+            else:
+                outgoing.resolve(waiter, answer)
 
     def _deliver_calls(self, calls: list[Any], routes: Routes, size: int) -> None:
         """Hot path: calls of known methods, decoded in one pass, with `_deliver` and `_handle` inlined."""
@@ -301,7 +306,10 @@ class Incoming:
 
     def _accept(self, id: RequestId, route: Route, params: Any, size: int) -> None:
         session = params.session_id or None if route.by_session and has_session(type(params)) else None
-        self._queue_request(id, route.handler, params, size, session, route.method.name)
+        if session in self._lanes.active:
+            self._queue_request(id, route.handler, params, size, session, route.method.name)
+        else:
+            self._peer_requests.begin(id, route.handler, params, route.method.name)
 
     def _queue_request(
         self, id: RequestId, handler: Handler, params: Any, size: int, session: str | None, name: str
@@ -331,7 +339,7 @@ class Incoming:
         self._problems.add("oversized", f"a message of {size} bytes was skipped; the limit is {limit}", size)
         seen = read_fragment(head)
         if seen.kind == "answer":
-            waiter = self._conversation.forget(seen.id)
+            waiter = self._conversation.pop_waiter(seen.id, None)
             if waiter is not None:
                 why = f"{waiter.method.name}: the response has {size} bytes; the limit is {limit}"
                 self._outgoing.deliver_response(waiter, AccordError(why))

@@ -47,10 +47,12 @@ class Lanes:
         self.active: dict[str | None, Lane] = {}
         """The lanes with something queued or running, by session."""
         self.collecting: bool = False
-        """Set while messages of one read are being queued: no worker is woken before `work` is called."""
+        """Set while messages of one read are being queued: no worker is woken for them. Whoever sets it resets it, and
+        calls `work` if any lane is `ready`."""
         self._backlog = backlog
         self._failed = failed
-        self._ready: deque[Lane] = deque()
+        self.ready: deque[Lane] = deque()
+        """The lanes that no worker handles yet."""
         self._parked: deque[asyncio.Future[None]] = deque()
         self._workers: set[asyncio.Task[None]] = set()
         self._waking = 0
@@ -67,14 +69,13 @@ class Lanes:
         if size:
             self._backlog.add(size)
         if len(items) == 1 and not lane.busy:
-            self._ready.append(lane)
+            self.ready.append(lane)
             if not self._waking and not self.collecting:
                 self._wake()
 
     def work(self) -> None:
         """Handle the queued messages inline until one has to be awaited; a worker continues from there."""
-        self.collecting = False
-        if self._ready and not self._waking:
+        if self.ready and not self._waking:
             try:
                 worker = self._eager.start(self._drain_ready())
             except asyncio.CancelledError:
@@ -102,7 +103,7 @@ class Lanes:
 
     def _wake_if_needed(self) -> None:
         """Wake a worker if a handler has cancelled its own: queued messages must not wait for the next message."""
-        if self._ready and not self._waking and not self._closed:
+        if self.ready and not self._waking and not self._closed:
             self._wake()
 
     async def _work(self) -> None:
@@ -117,9 +118,9 @@ class Lanes:
             await parked
 
     async def _drain_ready(self) -> None:
-        while self._ready:
-            lane = self._ready.popleft()
-            if self._ready and not self._waking:
+        while self.ready:
+            lane = self.ready.popleft()
+            if self.ready and not self._waking:
                 self._wake()
             await self._drain_lane(lane)
             if lane.items:
@@ -152,7 +153,7 @@ class Lanes:
             current_lane.set(None)
             lane.busy = False
             if items:
-                self._ready.append(lane)
+                self.ready.append(lane)
             else:
                 del self.active[lane.key]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
+from threading import get_ident
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import msgspec
@@ -105,7 +106,8 @@ class OutgoingRequests:
         """Send a request now. Await `waiter.future` for the response; awaiting the second value only waits while the
         peer is slow."""
         connection = self._connection
-        check_thread(connection.thread)
+        if get_ident() != connection.thread:
+            check_thread(connection.thread)
         if not connection.is_open:
             raise connection.closed_error(method.name)
         try:
@@ -129,7 +131,7 @@ class OutgoingRequests:
                 # The transport is broken. It is about to report its end, with the reason.
                 loop.call_later(_END_SECONDS, self._fail_unsent, waiter, error)
                 return waiter, READY
-            self._conversation.forget(waiter.id)
+            self._conversation.pop_waiter(waiter.id, None)
             if not long_running:
                 connection.backlog.call_closed()
             raise
@@ -158,7 +160,7 @@ class OutgoingRequests:
             return result
         finally:
             if in_time is not None:
-                in_time.remove(waiter)
+                in_time.remove(waiter, None)
             if not long_running:
                 self._connection.backlog.call_closed()
             if waiter.future.cancelled() or not waiter.future.done():
@@ -168,7 +170,7 @@ class OutgoingRequests:
         """Deliver a response after the earlier messages of its session, unless the caller is in that session's lane."""
         lane = self._connection.lanes.active.get(waiter.session) if waiter.session is not None else None
         if lane is None or lane is waiter.within:
-            self._resolve(waiter, answer)
+            self.resolve(waiter, answer)
         else:
             self._deferred[waiter] = answer
             self._connection.lanes.push(waiter.session, self._resolve_deferred, waiter)
@@ -176,9 +178,10 @@ class OutgoingRequests:
     def _resolve_deferred(self, waiter: Waiter) -> None:
         answer = self._deferred.pop(waiter, None)
         if answer is not None:
-            self._resolve(waiter, answer)
+            self.resolve(waiter, answer)
 
-    def _resolve(self, waiter: Waiter, answer: Success | Failure | Exception) -> None:
+    def resolve(self, waiter: Waiter, answer: Success | Failure | Exception) -> None:
+        """Give the caller its response."""
         future = waiter.future
         if future.done():
             return
@@ -208,8 +211,8 @@ class OutgoingRequests:
     def _fail_unsent(self, waiter: Waiter, error: ConnectionClosed) -> None:
         """Fail a request that couldn't be sent, if the connection hasn't ended meanwhile."""
         if not waiter.future.done():
-            self._conversation.forget(waiter.id)
-            self._resolve(waiter, error)
+            self._conversation.pop_waiter(waiter.id, None)
+            self.resolve(waiter, error)
 
     def _on_deadline(self, waiter: Waiter, deadline: Deadline) -> None:
         if waiter.future.done():
@@ -286,7 +289,7 @@ class Deadlines(Generic[W]):
 class _Queue(Generic[W]):
     """Requests with the same time limit, oldest first."""
 
-    __slots__ = ("_deadline", "_due", "_loop", "_on_deadline", "_timer")
+    __slots__ = ("_deadline", "_due", "_loop", "_on_deadline", "_timer", "remove")
 
     def __init__(self, deadline: Deadline, on_deadline: Callable[[W, Deadline], None]) -> None:
         self._deadline = deadline
@@ -294,16 +297,14 @@ class _Queue(Generic[W]):
         self._loop = asyncio.get_running_loop()
         self._due: dict[W, float] = {}
         self._timer: asyncio.TimerHandle | None = None
+        self.remove: Callable[[W, None], object] = self._due.pop
+        """Remove a request that is done. The timer keeps running: stopping and setting it each time costs too much."""
 
     def add(self, waiter: W) -> None:
         """Add a request. Its time starts now."""
         due = self._due[waiter] = self._loop.time() + self._deadline.seconds
         if self._timer is None:
             self._timer = self._loop.call_at(due, self._on_timer)
-
-    def remove(self, waiter: W) -> None:
-        """Remove a request that is done. The timer keeps running: stopping and setting it each time costs too much."""
-        self._due.pop(waiter, None)
 
     def close(self) -> None:
         self._due.clear()

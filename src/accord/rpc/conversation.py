@@ -5,7 +5,7 @@ handles `$/cancel_request`. No waiting, no clock, no I/O."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Generic, Literal, NamedTuple, TypeVar, Union
 
 import msgspec
@@ -85,13 +85,16 @@ class Conversation(Generic[W]):
         self._next_id = 0
         self._waiters: dict[RequestId, W] = {}
         self._peer_requests: dict[RequestId, _BatchResponses | None] = {}
+        # The dicts' own methods, because these three are called for every request.
+        self.pop_waiter: Callable[[RequestId, None], W | None] = self._waiters.pop
+        """Remove our request with this id, and return the object that was stored for it; the second argument if there
+        is none. A response that arrives anyway is `Unexpected`."""
+        self.owes_response: Callable[[RequestId], bool] = self._peer_requests.__contains__
+        """Return whether a request of the peer with this id is still unanswered."""
+        self.awaits_response: Callable[[RequestId], bool] = self._waiters.__contains__
+        """Return whether our request with this id is still unanswered."""
 
     # -- receiving
-
-    def pop_waiter(self, answer: Success | Failure) -> W | None:
-        """Return and remove the object that was stored for the request; None if the response matches no open
-        request."""
-        return self._waiters.pop(answer.id, None)
 
     def receive_line(self, line: bytes, *, is_call: bool | None = None) -> Iterator[Incoming]:
         """Read the messages of one line: none, one, or a batch.
@@ -184,10 +187,6 @@ class Conversation(Generic[W]):
         """Create the line that cancels a request. Its response may still arrive, and is then delivered."""
         return b'{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":%d}}\n' % id
 
-    def forget(self, id: RequestId) -> W | None:
-        """Remove an open request. A response that arrives anyway is `Unexpected`."""
-        return self._waiters.pop(id, None)
-
     def answer(self, id: RequestId, result: bytes) -> bytes:
         """Create the response to a request, as a line; empty while others of its batch are missing."""
         if type(id) is int and self._peer_requests.get(id, self) is None:  # the usual case
@@ -224,12 +223,6 @@ class Conversation(Generic[W]):
     def peer_requests(self) -> list[RequestId]:
         """The ids of the peer's requests that have no response yet."""
         return list(self._peer_requests)
-
-    def owes_response(self, id: RequestId) -> bool:
-        return id in self._peer_requests
-
-    def awaits_response(self, id: RequestId) -> bool:
-        return id in self._waiters
 
     @property
     def waiters(self) -> list[W]:

@@ -221,14 +221,15 @@ class V1(Dialect):
             option = settings.find(params.config_id)
             if option is not None and option.is_boolean:
                 value = value == "true"  # shown as a list to clients without boolean options
-        was = settings.mode
+        mode = settings.by_category("mode")
+        was = mode.value if mode is not None else None
         setting = settings.set_by_client(params.config_id, value)
-        if setting is None and settings.mode == was:
+        if setting is None and (mode is None or mode.value == was):
             return self._option_responses.find(settings.items)
         return self._finish_config_option(session, setting, was)
 
     async def _finish_config_option(
-        self, session: Session, setting: Coroutine[Any, Any, None] | None, was: str | None
+        self, session: Session, setting: Coroutine[Any, Any, None] | None, was: str | bool | None
     ) -> Any:
         if setting is not None:
             await setting
