@@ -79,7 +79,7 @@ def test_a_snapshot_names_everything_a_transcript_holds() -> None:
     held = {name for name in dir(transcript) if not name.startswith("_") and not callable(getattr(transcript, name))}
 
     # Messages and notices are in the timeline; the rest is how the transcript was made.
-    apart = {"messages", "notices", "cwd", "additional_directories", "replaying", "reused", "text", "has_messages"}
+    apart = {"messages", "notices", "cwd", "additional_directories", "replaying", "owners", "text", "has_messages"}
     assert set(Snapshot.__struct_fields__) == held - apart
 
 

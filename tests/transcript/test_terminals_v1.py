@@ -19,11 +19,16 @@ def announce(id: str, **fields: Any) -> Json:
     return update("tool_call", toolCallId=id, title="Run it", **fields)
 
 
+class Events(list[Any]):
+    def push(self, event: Any) -> None:
+        self.append(event)
+
+
 def fold(*updates: Json) -> tuple[Transcript, list[Any]]:
-    events: list[Any] = []
-    fold = Fold(tell=events.append)
+    events = Events()
+    fold = Fold(receiver=events)
     for each in updates:
-        event = fold.apply(decode(1, each))  # what it tells before comes first
+        event = fold.apply(decode(1, each))  # what it pushes before comes first
         events.append(event)
     return fold.transcript, events
 

@@ -22,7 +22,7 @@ from accord.model.record import Meta
 from accord.model.requests import Elicitation, McpServer, PermissionRequest, SessionSetup, SystemPrompt
 from accord.model.session import Option, SessionInfo
 from accord.schema.shape import Opt, Other
-from accord.transcript.events import Event, PageDone
+from accord.transcript.events import PageDone
 from accord.transcript.transcript import Transcript
 
 if TYPE_CHECKING:
@@ -59,8 +59,8 @@ class Dialect(ABC):
         """Read the response to `initialize`."""
 
     @abstractmethod
-    def fold(self, transcript: Transcript, push: Callable[[Event], None]) -> Any:
-        """Create the object that applies this version's updates to a transcript. `push` receives additional events."""
+    def fold(self, transcript: Transcript, session: Session) -> Any:
+        """Create the object that applies this version's updates to a transcript. The session gets additional events."""
 
     # -- requests and notifications of the agent
 

@@ -43,10 +43,10 @@ class ClientSetup(SessionSetup):
 class Declared:
     """The servers that were declared to the agent in one request."""
 
-    def __init__(self, servers: OfferedServers, setup: ClientSetup) -> None:
+    def __init__(self, servers: OfferedServers, sources: list[McpServer | OfferedServer]) -> None:
         self.ids: list[str] = []
         self.bridges: list[HttpBridge | StdioBridge] = []
-        self.sources: list[McpServer | OfferedServer] = setup.sources
+        self.sources: list[McpServer | OfferedServer] = sources
         self.is_kept: bool = False
         self._servers = servers
 
@@ -63,6 +63,7 @@ class OfferedServers:
         self.served: ServedRequests = ServedRequests(self._notify)
         self._agent = agent
         self._by_session: dict[str, Declared] = {}
+        self._none = Declared(self, [])  # shared by the sessions without servers, which are most
 
     def check(self, server: OfferedServer) -> None:
         """Raise `CapabilityError` if the agent can't reach a server that runs here."""
@@ -85,7 +86,7 @@ class OfferedServers:
     @asynccontextmanager
     async def declared(self, setup: ClientSetup) -> AsyncIterator[Declared]:
         """Declare the servers of a session for the request that opens it. They are stopped unless they are kept."""
-        declared = Declared(self, setup)
+        declared = Declared(self, setup.sources)
         try:
             setup.servers = [await self._declare(declared, source, setup.cwd) for source in setup.sources]
             yield declared
@@ -119,7 +120,7 @@ class OfferedServers:
     def keep(self, session_id: str, declared: Declared) -> None:
         """Use these servers for a session from now on, and stop the ones it had."""
         self.release(session_id)
-        self._by_session[session_id] = declared
+        self._by_session[session_id] = declared if declared.sources else self._none
 
     def sources(self, session_id: str) -> list[McpServer | OfferedServer]:
         """Return the servers that a session was opened with."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +37,7 @@ class Session:
         """For the session of a subagent: the session it works for. Such a session can only be watched and cancelled."""
         self.transcript: Transcript = Transcript(id, cwd=cwd)
         self.owners: ItemOwners = ItemOwners()
-        self.transcript.reused = self.owners.release_call
+        self.transcript.owners = self.owners
         self.last_turn: Turn | None = None
         self.response_meta: dict[str, Any] | None = None
         """The `_meta` of the response that opened the session."""
@@ -46,9 +45,10 @@ class Session:
         self.failure: BaseException | None = None
         """The error that ended the session; None if it was closed normally."""
         self.agent = agent
-        self._fold = agent.dialect.fold(self.transcript, self.push)
-        self._open: list[Turn] = []
-        self._waiting: deque[Turn] = deque()
+        self._fold = agent.dialect.fold(self.transcript, self)
+        # Tuples, because an empty one takes no memory: most sessions are idle, and few ever queue a prompt.
+        self._open: tuple[Turn, ...] = ()
+        self._waiting: tuple[Turn, ...] = ()
         self.ignores_updates = False
         """Set while an agent replays history that the transcript already has."""
         self._is_restoring = False
@@ -76,7 +76,7 @@ class Session:
         self._turns += 1
         turn = self.last_turn = Turn(self, pieces, meta, self._turns, request)
         if self._open and self.agent.dialect.one_turn_at_a_time:
-            self._waiting.append(turn)
+            self._waiting = (*self._waiting, turn)
         else:
             self._start(turn)
         return turn
@@ -87,7 +87,7 @@ class Session:
             child = self.parent.transcript.subagents.get(self.id)
             if child is None or not child.can_cancel:
                 raise CapabilityError(f"the subagent {self.id!r} cannot be cancelled on its own; nothing was sent")
-        waiting, self._waiting = list(self._waiting), deque()
+        waiting, self._waiting = self._waiting, ()
         for turn in waiting:
             turn.end("cancelled")
         self._cancel_questions(all_of_them=self.agent.dialect.one_turn_at_a_time)
@@ -99,10 +99,10 @@ class Session:
             deadline = self.agent.deadline("cancel")
             if deadline is not None and self._open:
                 give_up = asyncio.get_running_loop().call_later
-                give_up(deadline.seconds, self._end_unconfirmed, list(self._open), deadline.seconds)
+                give_up(deadline.seconds, self._end_unconfirmed, self._open, deadline.seconds)
             await self.agent.dialect.cancel(self)
 
-    def _end_unconfirmed(self, turns: list[Turn], seconds: float) -> None:
+    def _end_unconfirmed(self, turns: Sequence[Turn], seconds: float) -> None:
         """End cancelled turns that the agent didn't confirm in time: it is suspended or ignores the cancellation."""
         turns = [turn for turn in turns if not turn.ended and turn in self._open]
         if turns:
@@ -171,16 +171,17 @@ class Session:
         """Set an option by its id or category. The value must be one that the agent lists.
 
         With `unlisted`, the agent decides: it may support more than it lists, such as the newest models."""
-        self._check_usable("be set up")
+        if self.parent is not None or self.closed:
+            self._check_usable("be set up")
         option = self.option(id)
         if option is None:
             raise CapabilityError(f"this session has no option {id!r}; nothing was sent")
-        if not option.is_known:
+        if option.other is not None:
             raise CapabilityError(f"option {id!r} is of a type that isn't known here; nothing was sent")
-        on_off = option.is_boolean
+        on_off = isinstance(option.value, bool)
         if on_off != isinstance(value, bool):
             raise InvalidParams(f"option {id!r} takes {'a boolean' if on_off else 'one of its values'}")
-        if not on_off and not unlisted and value not in [choice.value for choice in option.choices]:
+        if not on_off and not unlisted and not option.has_choice(value):
             known = ", ".join(choice.value for choice in option.choices)
             raise InvalidParams(f"option {id!r} is {short(value)}; it may be {known}; nothing was sent")
         await self.agent.dialect.set_option(self, option, value)
@@ -282,7 +283,7 @@ class Session:
     # -- for the library: turns
 
     def _start(self, turn: Turn) -> None:
-        self._open.append(turn)
+        self._open = (*self._open, turn)
         self._open_changed()
         turn.started = True
         self.agent.dialect.start_turn(self, turn)
@@ -301,13 +302,15 @@ class Session:
         self._cancel_questions(all_of_them=False)
         turn.end(stop_reason, tokens=tokens, error=error)
         if turn in self._open:
-            self._open.remove(turn)
+            self._open = tuple(other for other in self._open if other is not turn)
             self._open_changed()
             if self._open and not self._open[0].inserted:
                 self._open[0].position = len(self.transcript.timeline)
         # If the connection is closed, queued turns fail with the others.
         if not self._open and self._waiting and not self.closed and self.agent.connection.is_open:
-            self._start(self._waiting.popleft())
+            following, *waiting = self._waiting
+            self._waiting = tuple(waiting)
+            self._start(following)
 
     def _open_changed(self) -> None:
         self.owners.set_running(self._open[0].number if self._open else 0)
@@ -315,7 +318,7 @@ class Session:
     async def cancel_turn(self, turn: Turn) -> None:
         """Cancel one turn: withdraw it if the agent hasn't started it, else ask the agent to stop."""
         if turn in self._waiting:
-            self._waiting.remove(turn)
+            self._waiting = tuple(other for other in self._waiting if other is not turn)
             turn.end("cancelled")
         elif not turn.ended and not (turn is not self._open[0] and self.agent.dialect.withdraw(turn)):
             await self.cancel()
@@ -399,8 +402,8 @@ class Session:
     def interrupt(self, error: BaseException) -> None:
         """Fail the running and queued turns: the connection was lost. The session remains and may be reopened."""
         self._cancel_questions(all_of_them=True)
-        waiting, self._waiting = list(self._waiting), deque()
-        open_turns, self._open = self._open, []
+        waiting, self._waiting = self._waiting, ()
+        open_turns, self._open = self._open, ()
         self._open_changed()
         for turn in [*open_turns, *waiting]:
             turn.end(None, error=error)
@@ -413,8 +416,8 @@ class Session:
         self._cancel_questions(all_of_them=True)
         if error is not None and self.transcript.state not in ("idle", "unknown"):
             self.push(self.transcript.set_state("idle"))
-        waiting, self._waiting = list(self._waiting), deque()
-        open_turns, self._open = self._open, []
+        waiting, self._waiting = self._waiting, ()
+        open_turns, self._open = self._open, ()
         self._open_changed()
         for turn in [*open_turns, *waiting]:
             turn.end(None if error is not None else "cancelled", error=error)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Generator, Iterable
+from collections.abc import AsyncIterator, Callable, Generator, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from msgspec import Raw
@@ -57,7 +57,7 @@ class Turn:
         self._said: list[str] = []
         self._rewritten = False
         self._tool_calls: dict[str, None] = {}
-        self._events: list[Event] = []
+        self._events: list[Event] | None = None  # created with the first event that nobody has read
         self._pending = 0
         self._discard = False
         self._is_observed = False  # whether anyone has awaited it or iterated over it
@@ -192,10 +192,16 @@ class Turn:
             self._rewritten = True
         if self._discard:
             return
-        self._events.append(event)
+        if self._events is None:
+            self._events = [event]
+        else:
+            self._events.append(event)
         if size:
             self._pending += size
-            self._backlog.add(size)
+            backlog = self._backlog
+            backlog.bytes += size
+            if backlog.bytes > backlog.limit:
+                backlog.consider_pausing()
         if self._waiting is not None:
             self._wake()
 
@@ -224,12 +230,12 @@ class Turn:
         if waiting is not None and not waiting.done():
             waiting.set_result(None)
 
-    def _take(self) -> list[Event]:
-        events, self._events = self._events, []
+    def _take(self) -> Sequence[Event]:
+        events, self._events = self._events, None
         pending, self._pending = self._pending, 0
         if pending:
             self._backlog.remove(pending)
-        return events
+        return events or ()
 
     def __repr__(self) -> str:
         state = self.stop_reason or ("ended" if self.ended else "running" if self.started else "waiting")

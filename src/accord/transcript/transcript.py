@@ -9,9 +9,9 @@ shared with the transcript and may still grow. Take a `snapshot` to keep a state
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
-from typing import Any, Union
+from typing import Any, Protocol, Union
 
 from msgspec import UNSET, UnsetType, structs
 
@@ -58,10 +58,19 @@ TextEvent = Union[Text, Thought, UserText]
 _TEXT_EVENTS: dict[Role, type[TextEvent]] = {"agent": Text, "thought": Thought, "user": UserText}
 
 
+class CallOwners(Protocol):
+    """Knows which tool calls belong to earlier turns."""
+
+    def release_call(self, id: str) -> bool:
+        """Return whether a new tool call reuses the id of one from an earlier turn, and forget that one if so.
+
+        The specification requires unique ids, but some agents count from 1 in every turn."""
+
+
 class Transcript:
     """The current state of a session, independent of the protocol version.
 
-    Read the fields, but change them only through the methods (except `replaying` and `reused`)."""
+    Read the fields, but change them only through the methods (except `replaying` and `owners`)."""
 
     __slots__ = (
         "_latest",
@@ -75,9 +84,9 @@ class Transcript:
         "meta",
         "notices",
         "options",
+        "owners",
         "plans",
         "replaying",
-        "reused",
         "session_id",
         "session_messages",
         "state",
@@ -101,9 +110,8 @@ class Transcript:
         self.additional_directories: list[str] = list(additional_directories)
         self.replaying: bool = False
         """True while the agent replays history: items that start then are marked as replayed."""
-        self.reused: Callable[[str], bool] | None = None
-        """Returns whether a new tool call reuses the id of one that has ended. The specification requires unique ids,
-        but some agents count from 1 in every turn. The session, which knows about turns, sets this."""
+        self.owners: CallOwners | None = None
+        """Knows the turns of tool calls. The session sets this."""
         self.clear()
 
     def clear(self) -> None:
@@ -218,7 +226,7 @@ class Transcript:
         self.end_message()
         if place is not None:
             self.timeline.insert(place, self.timeline.pop())
-        return MessageSet(role, message.id, [*content], self.replaying)
+        return MessageSet(role, message.id, content, self.replaying)
 
     def end_message(self) -> None:
         """End the current message, so that a chunk without an id starts a new one."""
@@ -278,9 +286,9 @@ class Transcript:
     ) -> ToolCall:
         """Like `patch_tool`, with the fields in a dict."""
         call = self.tool_calls.get(id) or self._tool_call(id)
-        if call.status in FINAL and self.reused is not None:
+        if call.status in FINAL and self.owners is not None:
             begins = announced or changes.get("status", "completed") not in FINAL
-            if begins and self.reused(id):
+            if begins and self.owners.release_call(id):
                 del self.tool_calls[id]  # it stays in the timeline
                 call = self._tool_call(id)
         patch(call, changes, meta_patch)

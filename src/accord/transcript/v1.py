@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Protocol
 
 from msgspec import UNSET
 
@@ -22,14 +22,20 @@ _ROLES: dict[type, Role] = {
 }
 
 
+class EventReceiver(Protocol):
+    """Receives events."""
+
+    def push(self, event: Event) -> None: ...
+
+
 class Fold:
     """Applies updates to a transcript, in wire order."""
 
-    __slots__ = ("_tell", "transcript")
+    __slots__ = ("_receiver", "transcript")
 
-    def __init__(self, transcript: Transcript | None = None, tell: Callable[[Event], None] | None = None) -> None:
+    def __init__(self, transcript: Transcript | None = None, receiver: EventReceiver | None = None) -> None:
         self.transcript: Transcript = Transcript() if transcript is None else transcript
-        self._tell = tell  # receives the events that precede the one returned by `apply`
+        self._receiver = receiver  # of the events that precede the one returned by `apply`
 
     def apply(self, update: v1.SessionUpdate) -> Event:
         """Apply one update and return the event. Never fails on an update that was decoded."""
@@ -61,8 +67,8 @@ class Fold:
 
     def _read_terminals(self, update: v1.ToolCall | v1.ToolCallPatch) -> None:
         for event in _terminal_events(self.transcript, update):
-            if self._tell is not None:
-                self._tell(event)
+            if self._receiver is not None:
+                self._receiver.push(event)
 
 
 _TOOL_CALLS = (v1.ToolCall, v1.ToolCallUpdate)

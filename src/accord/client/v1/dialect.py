@@ -23,7 +23,6 @@ from accord.schema import v1
 from accord.schema.method import Method
 from accord.schema.repair import read as repair_read
 from accord.schema.v1 import methods as m
-from accord.transcript.events import Event
 from accord.transcript.transcript import Transcript
 from accord.transcript.v1 import Fold
 
@@ -91,8 +90,8 @@ class V1(Dialect):
 
     # -- sessions
 
-    def fold(self, transcript: Transcript, push: Callable[[Event], None]) -> Fold:
-        return Fold(transcript, push)
+    def fold(self, transcript: Transcript, session: Session) -> Fold:
+        return Fold(transcript, session)
 
     async def open_session(self, id: str, setup: SessionSetup, *, replay: bool, then: Callable[[Any], None]) -> None:
         kind = v1.LoadSessionRequest if replay else v1.ResumeSessionRequest
@@ -115,15 +114,16 @@ class V1(Dialect):
 
     def start_turn(self, session: Session, turn: Turn) -> None:
         # Version 1 reports neither the user's messages nor the state. Add them, as version 2 would.
-        session.push(session.transcript.add_message("user", list(turn.content)))
+        session.push(session.transcript.add_message("user", turn.content))
         session.push(session.transcript.set_state("running"))
         self._send_prompt(session, turn, retry=True)
 
     def _send_prompt(self, session: Session, turn: Turn, *, retry: bool) -> None:
-        then = partial(self._on_prompt_response, session, turn, retry)
+        then = _PromptResponse(self, session, turn, retry)
         self.connection.ask(m.SESSION_PROMPT, turn.request, session=session.id, long_running=True, then=then)
 
-    def _on_prompt_response(self, session: Session, turn: Turn, retry: bool, done: asyncio.Future[Any]) -> None:
+    def end_prompt(self, session: Session, turn: Turn, retry: bool, done: asyncio.Future[Any]) -> None:
+        """Handle the response to a prompt. With `retry`, a login that it asks for is tried."""
         error = done.exception()
         if error is None:
             answer: v1.PromptResponse = done.result()
@@ -162,7 +162,7 @@ class V1(Dialect):
         await self.connection.tell(m.SESSION_CANCEL, v1.CancelNotification(session_id=session.id))
 
     def set_option(self, session: Session, option: Option, value: str | bool) -> Awaitable[Any]:
-        call: Callable[..., Awaitable[Any]] = self.connection.call
+        call: Callable[..., Awaitable[Any]] = self.agent.connection.call
         deadline = self.agent.deadline("call")
         if option.legacy:
 
@@ -176,7 +176,13 @@ class V1(Dialect):
             model = v1.SetSessionModelRequest(session_id=session.id, model_id=str(value))
             return call(m.SESSION_SET_MODEL, model, deadline=deadline, then=on_response)
         request = self.option_request(session, option, value)
-        return call(m.SESSION_SET_CONFIG_OPTION, request, deadline=deadline, read=partial(self._take_options, session))
+        return call(
+            m.SESSION_SET_CONFIG_OPTION,
+            request,
+            session=session.id,
+            deadline=deadline,
+            read=partial(self._take_options, session),
+        )
 
     def _take_options(self, session: Session, method: Method[Any, Any], result: bytes | Raw) -> None:
         """Apply the full list of options in a response, in the order of messages, so that later updates win.
@@ -195,3 +201,18 @@ class V1(Dialect):
 
     async def logout(self) -> None:
         await self._call(m.LOGOUT, v1.LogoutRequest())
+
+
+class _PromptResponse:
+    """Called with the response to a prompt. A `partial` of a method would be four objects for the garbage collector."""
+
+    __slots__ = ("_dialect", "_retry", "_session", "_turn")
+
+    def __init__(self, dialect: V1, session: Session, turn: Turn, retry: bool) -> None:
+        self._dialect = dialect
+        self._session = session
+        self._turn = turn
+        self._retry = retry
+
+    def __call__(self, done: asyncio.Future[Any]) -> None:
+        self._dialect.end_prompt(self._session, self._turn, self._retry, done)

@@ -20,7 +20,7 @@ from accord.schema import v2
 from accord.schema.method import Method
 from accord.schema.repair import read as repair_read
 from accord.schema.v2 import methods as m
-from accord.transcript.events import Event, StateChanged, UserText
+from accord.transcript.events import StateChanged, UserText
 from accord.transcript.transcript import Transcript
 from accord.transcript.v2 import Fold
 
@@ -93,7 +93,7 @@ class V2(Dialect):
 
     # -- sessions
 
-    def fold(self, transcript: Transcript, push: Callable[[Event], None]) -> Fold:
+    def fold(self, transcript: Transcript, session: Session) -> Fold:
         return Fold(transcript)
 
     async def open_session(self, id: str, setup: SessionSetup, *, replay: bool, then: Callable[[Any], None]) -> None:
