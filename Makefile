@@ -4,6 +4,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
+# Tests and benchmarks start thousands of Python processes; without compiled modules, each compiles Accord again.
+unexport PYTHONDONTWRITEBYTECODE
+
 # On a terminal, pip shows its progress.
 PIP_OUTPUT := $(shell [ -t 2 ] || echo --quiet)
 

@@ -47,6 +47,7 @@ class Answer(msgspec.Struct):
 
 def main() -> int:
     options = arguments()
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # else W6 measures the compiler, which installed SDKs don't need
     contenders, absent = present(options.contenders)
     chosen = [work for work in WORKLOADS if options.only is None or work.name in options.only]
     if options.cpu:  # the clocks are in `measure.py`

@@ -56,7 +56,7 @@ class SessionOptions:
         option = self.find(id)
         if option is None:
             raise InvalidParams(f"there is no option {id[:60]!r} in this session", data={"path": "configId"})
-        if not _can_have(option, value):
+        if not option.accepts(value):
             values = "true or false" if option.is_boolean else ", ".join(choice.value for choice in option.choices)
             raise InvalidParams(f"option {id!r} is {short(value)}; it may be {values}", data={"path": "value"})
         return option
@@ -95,7 +95,7 @@ class SessionOptions:
         option = self.find(id)
         if option is None or option.is_boolean or isinstance(value, bool):
             return value
-        if option.has_choice(value):
+        if option.accepts(value):
             return value
         choice: Choice | None = await self._session.agent.unlisted_choice(self._session, option, value)
         if choice is None:
@@ -130,7 +130,7 @@ class SessionOptions:
         """Restore the previous values of options that can still have them."""
         for option in self.items:
             before = self.previous_values.get(option.id)
-            if before is not None and _can_have(option, before):
+            if before is not None and option.accepts(before):
                 option.value = before
 
     def _state(self, changed: str | None, meta: Meta | None) -> Awaitable[None]:
@@ -140,12 +140,6 @@ class SessionOptions:
             return self._session.writer.state(statement)
         self._session.writer.save(statement)
         return READY
-
-
-def _can_have(option: Option, value: Any) -> bool:
-    if isinstance(option.value, bool):
-        return isinstance(value, bool)
-    return isinstance(value, str) and option.has_choice(value)
 
 
 def copies(options: Iterable[Option]) -> list[Option]:

@@ -181,7 +181,7 @@ class Session:
         on_off = isinstance(option.value, bool)
         if on_off != isinstance(value, bool):
             raise InvalidParams(f"option {id!r} takes {'a boolean' if on_off else 'one of its values'}")
-        if not on_off and not unlisted and not option.has_choice(value):
+        if not on_off and not unlisted and not option.accepts(value):
             known = ", ".join(choice.value for choice in option.choices)
             raise InvalidParams(f"option {id!r} is {short(value)}; it may be {known}; nothing was sent")
         await self.agent.dialect.set_option(self, option, value)

@@ -23,8 +23,10 @@ class Backlog:
         self._pause = pause
         self._resume = resume
         self._give_up = give_up
-        self._calls = 0
+        # Hot paths change these two themselves, and call the methods only if there is more to do.
         self.bytes: int = 0
+        self.calls: int = 0
+        """The number of our open calls, whose responses must get through."""
         self.paused: bool = False
 
     def add(self, size: int) -> None:
@@ -45,25 +47,18 @@ class Backlog:
             self.paused = False
             self._resume()
 
-    def call_opened(self) -> bool:
-        """Register one of our calls, whose response must get through. Returns False if the hard limit is reached."""
-        if self.paused:
-            if self.bytes > self._limits.max_waiting_bytes:
-                return False
-            self.paused = False
-            self._resume()
-        self._calls += 1
+    def resume_for_call(self) -> bool:
+        """Resume reading, because the response to one of our calls must get through. Returns False if the hard limit is
+        reached."""
+        if self.bytes > self._limits.max_waiting_bytes:
+            return False
+        self.paused = False
+        self._resume()
         return True
-
-    def call_closed(self) -> None:
-        """Unregister a call."""
-        self._calls -= 1
-        if not self._calls and self.bytes > self._limits.max_pending_bytes:
-            self.consider_pausing()
 
     def consider_pausing(self) -> None:
         """Pause reading because more bytes than `limit` are undelivered, unless one of our calls waits."""
-        if self._calls:
+        if self.calls:
             if self.bytes <= self._limits.max_waiting_bytes:
                 return
             self._give_up()

@@ -182,7 +182,11 @@ class Incoming:
         for call in calls:
             route = by_call[type(call)]
             if call.id is not UNSET:
-                self._register(call, route, size)
+                registered = self._conversation.register(call)
+                if type(registered) is Malformed:
+                    self._report_malformed(registered)
+                else:
+                    self._accept(call.id, route, call.params, size)
                 continue
             params = call.params
             session = params.session_id if route.by_session else None
@@ -198,14 +202,6 @@ class Incoming:
                 continue
             if waiting is not None:
                 self._lanes.push(session, None, waiting, size)
-
-    def _register(self, call: Call, route: Route, size: int) -> None:
-        """Register a request that was decoded in one pass, and handle it."""
-        registered = self._conversation.register(call)
-        if isinstance(registered, Malformed):
-            self._report_malformed(registered)
-        else:
-            self._accept(call.id, route, call.params, size)
 
     def _deliver_early(self, block: bytes) -> None:
         lines = [line for line in block.split(b"\n") if line.strip()]

@@ -119,10 +119,14 @@ class OutgoingRequests:
         loop = self._loop
         if loop is None:
             loop = self._loop = asyncio.get_running_loop()
-        waiter = Waiter(loop.create_future(), method, session, long_running, then, current_lane.get(), read)
+        # The loop's own method is a Python function around this.
+        waiter = Waiter(asyncio.Future(loop=loop), method, session, long_running, then, current_lane.get(), read)
         name = self._names.get(method.name) or self._names.setdefault(method.name, encode(method.name))
-        if not long_running and not connection.backlog.call_opened():
-            raise self._overload_error(method.name)
+        backlog = connection.backlog
+        if not long_running:
+            if backlog.paused and not backlog.resume_for_call():
+                raise self._overload_error(method.name)
+            backlog.calls += 1
         waiter.id, line = self._conversation.request(name, body, waiter)
         try:
             return waiter, connection.send_request(line, waiter.id)
@@ -133,7 +137,7 @@ class OutgoingRequests:
                 return waiter, READY
             self._conversation.pop_waiter(waiter.id, None)
             if not long_running:
-                connection.backlog.call_closed()
+                backlog.calls -= 1
             raise
 
     async def call(
@@ -152,8 +156,7 @@ class OutgoingRequests:
         in_time = None
         try:
             if deadline is not None:
-                in_time = self._deadlines.queue(deadline)
-                in_time.add(waiter)
+                in_time = self._deadlines.add(waiter, deadline)
             if waiting is not READY:
                 await (waiting if deadline is None or waiting is YIELD else _wait_until_sent(waiting, waiter.future))
             result: R = await waiter.future
@@ -162,7 +165,10 @@ class OutgoingRequests:
             if in_time is not None:
                 in_time.remove(waiter, None)
             if not long_running:
-                self._connection.backlog.call_closed()
+                backlog = self._connection.backlog
+                backlog.calls -= 1
+                if backlog.bytes > backlog.limit:
+                    backlog.consider_pausing()
             if waiter.future.cancelled() or not waiter.future.done():
                 self.abandon(waiter)
 
@@ -273,11 +279,14 @@ class Deadlines(Generic[W]):
         self._on_deadline = on_deadline
         self._queues: dict[Deadline, _Queue[W]] = {}
 
-    def queue(self, deadline: Deadline) -> _Queue[W]:
-        """Return the queue of requests with this deadline. Add requests to it, and remove them when they are done."""
+    def add(self, waiter: W, deadline: Deadline) -> _Queue[W]:
+        """Add a request, whose time starts now. Returns the queue that it must be removed from when it is done."""
         queue = self._queues.get(deadline)
         if queue is None:
             queue = self._queues[deadline] = _Queue(deadline, self._on_deadline)
+        due = queue.due[waiter] = queue.loop.time() + deadline.seconds
+        if queue.timer is None:
+            queue.start_timer(due)
         return queue
 
     def close(self) -> None:
@@ -289,35 +298,32 @@ class Deadlines(Generic[W]):
 class _Queue(Generic[W]):
     """Requests with the same time limit, oldest first."""
 
-    __slots__ = ("_deadline", "_due", "_loop", "_on_deadline", "_timer", "remove")
+    __slots__ = ("_deadline", "_on_deadline", "due", "loop", "remove", "timer")
 
     def __init__(self, deadline: Deadline, on_deadline: Callable[[W, Deadline], None]) -> None:
         self._deadline = deadline
         self._on_deadline = on_deadline
-        self._loop = asyncio.get_running_loop()
-        self._due: dict[W, float] = {}
-        self._timer: asyncio.TimerHandle | None = None
-        self.remove: Callable[[W, None], object] = self._due.pop
+        self.loop = asyncio.get_running_loop()
+        self.due: dict[W, float] = {}
+        self.timer: asyncio.TimerHandle | None = None
+        self.remove: Callable[[W, None], object] = self.due.pop
         """Remove a request that is done. The timer keeps running: stopping and setting it each time costs too much."""
 
-    def add(self, waiter: W) -> None:
-        """Add a request. Its time starts now."""
-        due = self._due[waiter] = self._loop.time() + self._deadline.seconds
-        if self._timer is None:
-            self._timer = self._loop.call_at(due, self._on_timer)
+    def start_timer(self, due: float) -> None:
+        self.timer = self.loop.call_at(due, self._on_timer)
 
     def close(self) -> None:
-        self._due.clear()
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        self.due.clear()
+        if self.timer is not None:
+            self.timer.cancel()
+            self.timer = None
 
     def _on_timer(self) -> None:
-        self._timer = None
-        while self._due:
-            waiter, due = next(iter(self._due.items()))
-            if due > self._loop.time():
-                self._timer = self._loop.call_at(due, self._on_timer)
+        self.timer = None
+        while self.due:
+            waiter, due = next(iter(self.due.items()))
+            if due > self.loop.time():
+                self.start_timer(due)
                 return
-            del self._due[waiter]
+            del self.due[waiter]
             self._on_deadline(waiter, self._deadline)

@@ -87,8 +87,10 @@ class Option(PublicRecord):
         """Whether its type is known, so that it can be set."""
         return self.other is None
 
-    def has_choice(self, value: str | bool) -> bool:
-        """Return whether this value is one of the choices."""
+    def accepts(self, value: object) -> bool:
+        """Return whether it can have this value: a boolean, or one of the choices."""
+        if isinstance(self.value, bool):
+            return isinstance(value, bool)
         for choice in self.choices:  # noqa: SIM110 - a generator would take three times as long, and every change asks
             if choice.value == value:
                 return True

@@ -72,7 +72,8 @@ class FdTransport(Transport):
         self._framer = LineFramer(self.max_message_bytes)
         self._sink = open_sink(loop, self._outlet, self._on_send_error, self._high_water)
         self._source = open_source(loop, self._inlet, self._on_chunk, self._on_input_end)
-        vars(self)["send"] = self._sink.send  # hides the method: one call less per message on the hot path
+        # Hide the methods: one call less per message on the hot path.
+        vars(self)["send"] = vars(self)["send_request"] = self._sink.send
 
     def send(self, data: bytes) -> Awaitable[None]:
         raise ConnectionClosed(f"{self.describe()}: the transport hasn't been started")

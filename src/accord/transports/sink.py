@@ -41,8 +41,8 @@ OnFailure = Callable[[OSError], None]
 class Sink(Protocol):
     """Writes whole messages in order."""
 
-    def send(self, data: bytes) -> Awaitable[None]:
-        """Like `Transport.send`."""
+    def send(self, data: bytes, id: int | None = None) -> Awaitable[None]:
+        """Like `Transport.send`, and `Transport.send_request`. The id of a request makes no difference here."""
 
     def flush(self) -> None:
         """Like `Transport.flush`."""
@@ -138,7 +138,7 @@ class LoopSink(BufferedSink):
         self._collected_at = 0.0
         self._burst_bytes = FIRST_BURST_BYTES  # the next write of this burst
 
-    def send(self, data: bytes) -> Awaitable[None]:
+    def send(self, data: bytes, id: int | None = None) -> Awaitable[None]:
         if self._refusal is not None:
             raise ConnectionClosed(self._refusal)
         collected = self._collected

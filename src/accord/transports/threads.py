@@ -148,7 +148,7 @@ class ThreadSink(BufferedSink):
         self._unwritten = 0
         self._thread: threading.Thread | None = None
 
-    def send(self, data: bytes) -> Awaitable[None]:
+    def send(self, data: bytes, id: int | None = None) -> Awaitable[None]:
         if self._refusal is not None:
             raise ConnectionClosed(self._refusal)
         size = len(data)
