@@ -220,7 +220,7 @@ class Transcript:
     def add_message(self, role: Role, content: list[Content], *, place: int | None = None) -> MessageSet:
         """Add a message that the agent didn't send, such as a prompt that it doesn't echo.
 
-        `place` is an index in the timeline; the default is the end."""
+        `place` is an index in the timeline; the default is the end. The event gets the list itself."""
         message = self._message(role, None)
         message.pieces = [*content]
         self.end_message()

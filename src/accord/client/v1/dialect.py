@@ -114,7 +114,7 @@ class V1(Dialect):
 
     def start_turn(self, session: Session, turn: Turn) -> None:
         # Version 1 reports neither the user's messages nor the state. Add them, as version 2 would.
-        session.push(session.transcript.add_message("user", turn.content))
+        session.push(session.transcript.add_message("user", list(turn.content)))
         session.push(session.transcript.set_state("running"))
         self._send_prompt(session, turn, retry=True)
 
