@@ -166,6 +166,9 @@ git config alias.st '!rm x'
 python -c 'print(1)'
 pytest
 make
+cat -- -n
+cat README.md -- -n
+head -q -- -v
 tree -o out
 date -s 0
 nl -s /etc/passwd

@@ -55,14 +55,18 @@ def files_read(words: Sequence[str]) -> list[str] | None:
 def _plain_words(limits: Limits, words: Sequence[str]) -> list[str] | None:
     """Return the words that aren't options; None if an option isn't known."""
     found: list[str] = []
-    takes_value = False
+    takes_value = is_over = False
     for word in words:
         if takes_value:
             takes_value = False
         elif word.startswith("-") and word not in ("-", "--"):
+            if is_over:  # a file, unless the `--` was the value of an option
+                return None
             is_known, takes_value = limits.reads(word)
             if not is_known or not _VALUE.fullmatch(word.partition("=")[2]):
                 return None
-        elif word != "--":
+        elif word == "--":
+            is_over = True
+        else:
             found.append(word)
     return None if takes_value else found
