@@ -106,6 +106,7 @@ JUDGED = [
     Case("bash -c 'bash -c \"rm x\"'", ["rm x"]),
     Case("bash script.sh", ["bash script.sh"]),
     Case("nice -n 5 nohup time -p rm x", ["rm x"]),
+    Case("time X=1 rm x", ["X=1 rm x"]),
     Case("timeout -k 5 10s rm x", ["rm x"]),
     Case("command rm x", ["rm x"]),
     Case("command -v rm", ["command -v rm"]),

@@ -82,6 +82,8 @@ def test_words_may_hold_line_breaks_and_nothing_invisible() -> None:
         ("docker exec -it box rm x", "rm x"),
         ("parallel rm ::: a", "rm ::: a"),
         ("su ada -c 'a; rm x'", "rm x"),
+        ("taskset 1 rm x", "rm x"),
+        ("pipenv run rm x", "rm x"),
     ],
 )
 def test_what_may_run_a_word_is_suspected(line: str, suspected: str) -> None:

@@ -46,7 +46,7 @@ WRAPPERS = {
     "exec": Wrapper(),
     "ionice": Wrapper(flags="t", valued="cn"),
     "nice": Wrapper(valued="n", long=_long("--adjustment")),
-    "nocorrect": Wrapper(),
+    "nocorrect": Wrapper(assigns=True),
     "noglob": Wrapper(),
     "nohup": Wrapper(),
     "setsid": Wrapper(flags="cfw", long=_long("--ctty --fork --wait")),
@@ -58,7 +58,7 @@ WRAPPERS = {
         counts=True,
         assigns=True,
     ),
-    "time": Wrapper(flags="p"),
+    "time": Wrapper(flags="p", assigns=True),
     "timeout": Wrapper(
         flags="v", valued="ks", long=_long("--foreground --preserve-status --kill-after --signal --verbose"), skip=1
     ),
@@ -83,12 +83,16 @@ REWRITERS = _long(
 CALCULATORS = _long("declare export float integer local printf read readonly test typeset unset wait [")
 """Builtins that evaluate subscripts in their words, and so run substitutions in them."""
 RUNNERS = _long(
-    "at batch busybox chroot entr fd flock gdb ltrace npx nsenter nix-shell parallel perf pkexec rlwrap runuser screen "
-    "script ssh strace su systemd-run tmux toybox unshare uvx valgrind watch xvfb-run"
+    "at batch busybox bwrap caffeinate chroot chrt dbus-run-session entr fakeroot faketime fd firejail flock gdb "
+    "hyperfine ltrace nix-shell npx nsenter numactl parallel perf pkexec prlimit proot rlwrap runuser screen script "
+    "setarch setpriv ssh start-stop-daemon strace su systemd-run taskset tmux toybox unbuffer unshare uvx valgrind "
+    "watch xvfb-run"
 )
 """Programs that may run some of their words as commands: too varied to allow the inner command, but possible to
 deny."""
-SECOND_RUNNERS = _long("bundle docker kubectl npm pipx pnpm podman poetry uv yarn")
+SECOND_RUNNERS = _long(
+    "bun bundle conda direnv docker hatch kubectl mise npm pipenv pipx pixi pnpm podman poetry uv yarn"
+)
 """The same, after a subcommand such as `run` or `exec`."""
 _SHELL_FLAGS = re.compile(r"-[celuxi]+")
 _FIND_RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
