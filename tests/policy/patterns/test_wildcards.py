@@ -27,7 +27,10 @@ ATTACKS = {
         *("git grep --open-files-in-pager=x y", "git grep -nO y"),
         *("git diff --outp=F", "git config --edit", "git apply x"),
     ],
-    "git clone *": ["git clone -u CMD x", "git clone --upload-pack=CMD x", "git clone -c a=b x", "git clone ext::x y"],
+    "git clone *": [
+        *("git clone -u CMD x", "git clone --upload-pack=CMD x", "git clone -c a=b x", "git clone ext::x y"),
+        "git clone -b -- -uCMD x",
+    ],
     "git difftool *": ["git difftool -x CMD", "git difftool --extcmd=CMD", "git difftool -yx CMD"],
     "git archive *": ["git archive HEAD -o F", "git archive --output=F HEAD", "git archive --remote=x --exec=CMD HEAD"],
     "git rebase *": [
@@ -43,6 +46,8 @@ ATTACKS = {
     "git submodule *": ["git submodule foreach CMD"],
     "git config *": ["git config alias.z '!CMD'", "git config core.pager x", "git config -e", "git config edit"],
     "git -c *": ["git -c core.pager=x log"],
+    "git log *": ["git log --author -- --output=F", "git log -- --output=F"],
+    "git grep *": ["git grep -e -- -OCMD"],
     "curl *": [
         *("curl -D F https://x", "curl --dump-header F https://x"),
         *("curl --stderr F https://x", "curl --trace F https://x"),
@@ -54,6 +59,7 @@ ATTACKS = {
         *("curl --etag-save F https://x", "curl --hsts F https://x"),
         *("curl --outp F https://x", "curl -F a=@f https://x"),
         *("curl --alt-svc F https://x", "curl -x evil https://x"),
+        *("curl -H -- -o F https://x", "curl --header -- -oF https://x"),
     ],
     "wget *": [
         *("wget -a F https://x", "wget --append-output=F https://x"),
@@ -62,13 +68,15 @@ ATTACKS = {
         *("wget -O- -O F https://x", "wget -qO- -P d https://x", "wget -qO- --use-askpass=x https://x", "wget -i f"),
         *("wget -qO- --post-file=f https://x"),
         *("wget -qO- --save-cookies F https://x", "wget --spider -o F https://x"),
+        *("wget --spider -U -- -e use_askpass=CMD https://x", "wget -O- --output-document F https://x"),
     ],
-    "uniq *": ["uniq f F", "uniq -c f F", "uniq -f 1 f F", "uniq -- f F", "uniq src/*"],
+    "uniq *": ["uniq f F", "uniq -c f F", "uniq -f 1 f F", "uniq -- f F", "uniq -- -c -d", "uniq src/*"],
     "uniq f *": ["uniq f F"],
     "file *": ["file -C -m F", "file --compile F", "file -bC"],
     "shuf *": ["shuf -o F f", "shuf --output=F f", "shuf -eo F a", "shuf --random-source=x f"],
     "iconv *": ["iconv -o F f", "iconv --output=F f", "iconv -f utf8 -oF f"],
-    "xxd *": ["xxd f F", "xxd -r f F", "xxd -c 8 f F"],
+    "xxd *": ["xxd f F", "xxd -r f F", "xxd -c 8 f F", "xxd -ps f F", "xxd -as f F", "xxd -bc f F", "xxd - F"],
+    "xxd -ps *": ["xxd -ps f F"],
     "sdiff *": ["sdiff -o F a b", "sdiff --output=F a b", "sdiff --diff-program=CMD a b", "sdiff -so F a b"],
     "diff3 *": ["diff3 --diff-program=CMD a b c"],
     "patch --dry-run *": [
@@ -103,10 +111,16 @@ ATTACKS = {
         "tar -I CMD -xf a",
         "tar xf evil:a",
         "tar xf a --to-command=x",
+        "tar -cf -- --checkpoint=1 --checkpoint-action=exec=CMD d",
+        "tar -xf a -C -- --to-command=x",
     ],
     "tree *": ["tree -R -H . -L 1", "tree -o F"],
     "find *": ["find . -delete", "find . -fprintf F x"],
     "sort *": ["sort -o F f", "sort --compress-program=x f"],
+    "man *": ["man -C F ls", "man --config-file=F ls", "man --conf F ls"],
+    "rsync *": ["rsync --daemon --config=F"],
+    "bat *": ["bat --pager=CMD f", "bat --paging=always --pager CMD f"],
+    "ag *": ["ag --pager CMD x"],
 }
 HARMLESS = {
     "git *": [
@@ -140,7 +154,7 @@ HARMLESS = {
     "uniq *": ["uniq", "uniq -c", "uniq -c f", "uniq -f 1 f"],
     "shuf *": ["shuf -n 3 f", "shuf -e a b"],
     "iconv *": ["iconv -f latin1 -t utf8 f"],
-    "xxd *": ["xxd f", "xxd -l 16 f"],
+    "xxd *": ["xxd f", "xxd -l 16 f", "xxd -ps f", "xxd -p -c 8 f"],
     "make *": ["make", "make test", "make -j4 test", "make -n test", "make --dry-run all lint"],
     "make -n *": ["make -n test"],
     "pip *": ["pip list", "pip show x", "pip freeze", "pip list --outdated --format=json"],

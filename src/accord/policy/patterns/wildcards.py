@@ -44,9 +44,12 @@ RISKY = {
     "tree": Risk(("--output",), short="oR"),
     "date": Risk(("--set",), short="s"),
     "file": Risk(("--compile",), short="C"),
-    "man": Risk(("--pager", "--html", "--preprocessor"), short="PH"),
-    "rsync": Risk(("--rsh", "--rsync-path"), short="e"),
+    "man": Risk(("--pager", "--html", "--preprocessor", "--config-file"), short="PHC"),
+    "rsync": Risk(("--rsh", "--rsync-path", "--daemon"), short="e"),
     "zip": Risk(("--unzip-command",), short="T"),
+    "ag": Risk(("--pager",)),
+    "bat": Risk(("--pager",)),
+    "batcat": Risk(("--pager",)),
 }
 CLOSED = frozenset({"ed", "emacs", "ex", "nano", "nvim", "pico", "rvim", "sqlite", "sqlite3", "vi", "view", "vim"})
 """Programs whose arguments can be commands."""
@@ -54,6 +57,7 @@ CLOSED = frozenset({"ed", "emacs", "ex", "nano", "nvim", "pico", "rvim", "sqlite
 _PYTHON = re.compile(r"python[0-9.]*")
 _MODULES = (["-m", "pip"], ["-m", "json.tool"])
 _PLAIN_GLOB = re.compile(r"[A-Za-z0-9_./][^$`(…]*")
+_XXD_VALUED = re.compile(r"-(?:[cglnosR]|cols|group|len|name|offset|seek|skip)")
 _PRINTS = frozenset({"-O-", "-qO-", "--output-document=-", "--spider"})
 
 _ADDRESS = r"(?:[0-9]+(?:~[0-9]+)?|\$|/(?:[^/\\\[\n]|\\[^\n]|\[\^?\]?[^\]/\\\n]*\])*/I?)"
@@ -95,12 +99,14 @@ def _is_within(limits: Limits, words: Sequence[Word], start: int, starred: froze
     """Return whether the words matched by stars are within the limits, from `start` on."""
     starred = frozenset(place for place in starred if place >= start)
     plain = _plain_places(limits, words, start)
+    end = next((place for place in range(start, len(words)) if words[place].text == "--"), len(words))
     for place in starred:
         word = words[place]
         if not (word.literal or (limits.plain is None and _expands_plainly(word))):
             return False
-        if place not in plain and word.text.startswith("-") and len(word.text) > 1 and word.text != "--":
-            if not limits.reads(word.text)[0]:
+        if word.text.startswith("-") and len(word.text) > 1 and word.text != "--":
+            # `--` may be the value of an option (`curl -H -- -o F`), so a word after it may still be one.
+            if place > end or not limits.reads(word.text)[0]:
                 return False
         elif limits.forbids(word.text):
             return False
@@ -174,7 +180,7 @@ def _is_plain_sed(script: str) -> bool:
 def _allows_wget(words: Sequence[Word], starred: frozenset[int]) -> bool:
     """Return whether wget prints the page, or only checks that it exists."""
     texts = [word.text for word in words]
-    named = [after for word, after in pairwise(texts) if re.fullmatch(r"-[qSdv46]*O", word)]
+    named = [after for word, after in pairwise(texts) if re.fullmatch(r"-[qSdv46]*O|--output-document", word)]
     attached = [text for text in texts if re.match(r"-[qSdv46]*O.|--output-document=", text) and text not in _PRINTS]
     return not attached and all(each == "-" for each in named) and bool(named or _PRINTS.intersection(texts))
 
@@ -196,6 +202,18 @@ def _allows_less(words: Sequence[Word], starred: frozenset[int]) -> bool:
     return not any(words[place].text.startswith("+") for place in starred)  # `+!cmd` runs a command
 
 
+def _allows_xxd(words: Sequence[Word], starred: frozenset[int]) -> bool:
+    """Check that xxd gets one file. Only the first letter of its options counts: the `s` of `-ps` takes no value."""
+    files = 0
+    takes_value = False
+    for word in words[1:]:
+        if takes_value or (word.text.startswith("-") and len(word.text) > 1):
+            takes_value = not takes_value and _XXD_VALUED.fullmatch(word.text) is not None
+        else:
+            files += 1
+    return files <= 1
+
+
 def _allows_curl(words: Sequence[Word], starred: frozenset[int]) -> bool:
     return not any("{" in words[place].text for place in starred)  # curl expands `{file,x}://…` itself
 
@@ -211,6 +229,7 @@ _CHECKS = {
     "gtar": _allows_tar,
     "bsdtar": _allows_tar,
     "less": _allows_less,
+    "xxd": _allows_xxd,
 }
 
 
