@@ -80,7 +80,8 @@ async def test_a_broken_message_is_not_repeated_in_the_report() -> None:
     [
         (b"{oops", -32700, None),
         (b"Traceback (most recent call last):", -32700, None),
-        (b'{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"\xff"}}', -32700, None),
+        (b'{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"\xff"}}', -32600, 1),
+        (b'{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":NaN}}', -32600, 1),
         (b"[" * 100_000, -32700, None),
         (b'{"jsonrpc":"2.0","id":1,"method":"session/list"}{}', -32700, None),
         (b"42", -32600, None),
@@ -116,6 +117,15 @@ async def test_a_client_skips_counts_and_reports_stray_lines_and_does_not_answer
     assert len(peer.received) == 1
     assert [trouble.kind for trouble in seen] == ["stray"]
     assert connection.connection.problems == {"stray": 1}
+
+
+@pytest.mark.parametrize("value", [b"NaN", b"Infinity", b'"\xff"'])
+async def test_a_client_answers_a_request_with_a_value_that_is_not_json(value: bytes) -> None:
+    async with a_client() as (peer, _):
+        await peer.send(b'{"jsonrpc":"2.0","id":5,"method":"session/request_permission","params":{"x":%b}}' % value)
+        answer = await peer.receive()
+
+    assert (answer["id"], answer["error"]["code"]) == (5, -32600)
 
 
 async def test_a_client_answers_a_broken_request() -> None:

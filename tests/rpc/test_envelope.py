@@ -250,8 +250,8 @@ def test_a_call_or_a_log_line_is_never_meant_as_an_answer(line: bytes) -> None:
         b"{'a':1}",
         b'{"a":01}',
         b"\xff\xfe",
-        b'{"jsonrpc":"2.0","id":1,"method":"\xff"}',
-        b'{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":"\xc3\x28"}}',
+        b'{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":"\xff',
+        b'{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":NaN',
         b"\x00",
         b'"\x01"',
         b'"\\q"',
@@ -322,6 +322,26 @@ def test_a_message_that_is_nested_too_deeply_is_known_by_its_id(
     assert isinstance(message, Malformed)
     assert (message.id, message.answers, message.silent, message.stray) == (id, answers, silent, False)
     assert message.answer.message == "Invalid request: the message is nested too deeply"
+
+
+@pytest.mark.parametrize("value", [b"NaN", b"-Infinity", b'"\xff"', b'"\xc3\x28"', b'["\\ud800",NaN]'])
+@pytest.mark.parametrize(
+    "line, id, answers, silent",
+    [
+        (b'"id":7,"method":"m","params":{"a":%b}', 7, None, False),
+        (b'"method":"m","params":{"a":%b},"id":"x"', "x", None, False),
+        (b'"method":"m","params":{"a":%b}', None, None, True),
+        (b'"id":7,"result":{"a":%b}', None, 7, False),
+    ],
+)
+def test_a_whole_message_with_a_value_that_is_not_json_is_known_by_its_id(
+    line: bytes, id: Any, answers: Any, silent: bool, value: bytes
+) -> None:
+    message = read(BASE + line % value + b"}")
+
+    assert isinstance(message, Malformed)
+    assert code_of(message) == -32600
+    assert (message.id, message.answers, message.silent, message.stray) == (id, answers, silent, False)
 
 
 @pytest.mark.parametrize(

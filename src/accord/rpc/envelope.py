@@ -186,7 +186,8 @@ def read(line: bytes) -> Message | Batch | None:
         return None
     repaired = repair_json(text)
     if repaired is None:
-        return _too_deep(text) if _is_too_deep(text) else _not_json(text)
+        problem = _explain_unreadable(text)
+        return _unreadable(text, problem) if problem else _not_json(text)
     if repaired[:1] == b"[":
         return _read_batch(repaired)
     return _read_one(repaired)
@@ -215,23 +216,33 @@ def drop_incomplete_response(block: bytes) -> bytes:
     return block[:begin] if is_response and repair_json(line) is None else block
 
 
-def _is_too_deep(text: bytes) -> bool:
+def _explain_unreadable(text: bytes) -> str:
+    """Return what keeps a whole message from being decoded; empty if the text isn't one."""
     try:
         _any.decode(text)
     except RecursionError:
-        return True
+        return "is nested too deeply"
     except ValueError:
         pass
-    return False
+    try:
+        import json  # rarely needed; it reads the constants that Python's encoder writes for numbers without a value
+
+        json.loads(text.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return ""
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return "isn't valid UTF-8"
+    return "has NaN or Infinity, which aren't JSON"
 
 
-def _too_deep(text: bytes) -> Malformed:
-    """Report JSON that is nested too deeply to be decoded. Its id, for the error response, may be anywhere in the
-    text."""
+def _unreadable(text: bytes, problem: str) -> Malformed:
+    """Report a whole message that can't be decoded. Its id, for the error response, may be anywhere in the text."""
     seen = read_fragment(text if len(text) <= _FULL_SEARCH_BYTES else text[:_ID_SEARCH_BYTES])
     if seen.kind == "stray":
-        return Malformed(Fault(PARSE_ERROR, "Parse error: the line is nested too deeply"), None, stray=True)
-    fault = Fault(INVALID_REQUEST, "Invalid request: the message is nested too deeply")
+        return Malformed(Fault(PARSE_ERROR, f"Parse error: the line {problem}"), None, stray=True)
+    fault = Fault(INVALID_REQUEST, f"Invalid request: the message {problem}")
     if seen.kind == "answer":
         return Malformed(fault, None, stray=False, answers=seen.id)
     return Malformed(fault, seen.id, stray=False, silent=seen.id is None and seen.method is not None)
