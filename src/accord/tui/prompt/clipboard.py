@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 import os
-import shutil
 import subprocess
 import sys
 import time
@@ -18,6 +17,7 @@ from threading import Timer
 from typing import NamedTuple
 
 from accord.config.directories import data_directory
+from accord.process.programs import find_program
 
 MAX_BYTES = 8 * 1024 * 1024
 """Maximum size of an image."""
@@ -82,18 +82,18 @@ class ClipboardReader(NamedTuple):
 def _readers() -> Iterator[ClipboardReader]:
     """Return the programs that are installed and useful on this system."""
     if sys.platform == "darwin":
-        if shutil.which("pngpaste"):
-            yield ClipboardReader(("pngpaste", "-"))
+        if pngpaste := find_program("pngpaste"):
+            yield ClipboardReader((pngpaste, "-"))
         yield ClipboardReader(("osascript", "-e", "get the clipboard as «class PNGf»"), "apple")
         return
-    if os.environ.get("WAYLAND_DISPLAY") and shutil.which("wl-paste"):
-        offered = (_run(ClipboardReader(("wl-paste", "--list-types"))) or b"").decode("ascii", "replace").split()
-        yield from (ClipboardReader(("wl-paste", "--no-newline", "--type", each)) for each in _TYPES if each in offered)
-    if os.environ.get("DISPLAY") and shutil.which("xclip"):
-        said = ("xclip", "-selection", "clipboard", "-o", "-t")
+    if os.environ.get("WAYLAND_DISPLAY") and (paste := find_program("wl-paste")):
+        offered = (_run(ClipboardReader((paste, "--list-types"))) or b"").decode("ascii", "replace").split()
+        yield from (ClipboardReader((paste, "--no-newline", "--type", each)) for each in _TYPES if each in offered)
+    if os.environ.get("DISPLAY") and (xclip := find_program("xclip")):
+        said = (xclip, "-selection", "clipboard", "-o", "-t")
         offered = (_run(ClipboardReader((*said, "TARGETS"))) or b"").decode("ascii", "replace").split()
         yield from (ClipboardReader((*said, each)) for each in _TYPES if each in offered)
-    shell = shutil.which("powershell.exe") or (shutil.which("powershell") if os.name == "nt" else None)
+    shell = find_program("powershell.exe") or (find_program("powershell") if os.name == "nt" else None)
     if shell:
         yield ClipboardReader((shell, "-NoProfile", "-NonInteractive", "-Sta", "-Command", _POWERSHELL), "base64")
 

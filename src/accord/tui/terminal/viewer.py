@@ -17,6 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from accord.process.programs import find_program
 from accord.tui.transcript.images.header import head_of
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def viewer() -> list[str] | None:
         return ["open"]
     if sys.platform == "win32":
         return ["explorer"]
-    found = shutil.which("xdg-open")
+    found = find_program("xdg-open")
     return [found] if found and (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")) else None
 
 

@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
+from accord.process.programs import find_program
+
 _CELL = (10.0, 20.0)
 _TIMEOUT_SECONDS = 2.0
 _ABLE = ("kitty", "ghostty")
@@ -68,9 +70,12 @@ def _tmux_can(ask: Callable[[], str]) -> bool:
 
 
 def _ask_tmux() -> str:
+    tmux = find_program("tmux")
+    if tmux is None:
+        return ""
     pane = os.environ.get("TMUX_PANE", "")
     question = "#{client_termname}|#{client_termfeatures}|#{allow-passthrough}"
-    command = ["tmux", "display-message", "-p", *(["-t", pane] if pane else []), question]
+    command = [tmux, "display-message", "-p", *(["-t", pane] if pane else []), question]
     try:
         return subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_SECONDS, check=False).stdout
     except (OSError, subprocess.SubprocessError):
