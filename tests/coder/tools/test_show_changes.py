@@ -207,6 +207,18 @@ async def test_the_environment_does_not_lead_git_elsewhere(
         assert "+changed" in await tools.call("show_changes")
 
 
+async def test_a_repository_does_not_show_files_of_another_directory(harness: Harness, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "a.txt").write_text("secret\n")
+    async with harness() as tools:
+        repository(tools)
+        git(tools.project, "config", "core.worktree", str(elsewhere))
+        result = await tools.use("show_changes")
+        assert result.failed and "core.worktree" in result.text
+        assert "secret" not in result.text
+
+
 @pytest.mark.parametrize("entry", [".", "", "bin"])
 async def test_programs_of_the_project_are_not_run_even_if_they_are_on_the_path(
     harness: Harness, monkeypatch: pytest.MonkeyPatch, entry: str

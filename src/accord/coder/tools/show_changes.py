@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, NamedTuple
 
 from msgspec import Meta
@@ -169,6 +170,9 @@ class Git:
         """Find the repository, and turn off the filters it configures."""
         (top,) = await self.lines("rev-parse", "--show-toplevel")
         self._top = top.rstrip("\n")
+        # A repository can name any directory as its working tree, whose files Git would print.
+        if not _contains(self._top, self._directory):
+            raise ToolError("this repository's working tree (core.worktree) is another directory; nothing was read")
         root = self._found.root_real
         self._directory = self._top if self._top.startswith(root.rstrip(os.sep) + os.sep) else root
         self._only = self._path[len(self._directory) :].strip(os.sep) or "."
@@ -218,6 +222,11 @@ class Git:
             raise ToolError(f"git {words[0]} failed: {complaint[-500:]}")
         text = b"\n".join(pieces).decode(errors="replace")
         return [piece for piece in text.split(split) if piece or split == "\n"]
+
+
+def _contains(top: str, directory: str) -> bool:
+    """Return whether a directory is the top of a working tree, or inside it."""
+    return any(os.path.samefile(top, each) for each in (Path(directory), *Path(directory).parents))
 
 
 def _parse(status: Sequence[str]) -> tuple[str, list[Changed]]:
