@@ -207,6 +207,7 @@ ENDS: dict[str, Any] = {
     "false": lambda turn: False,
     "word": lambda turn: "zzz",
     **{name: lambda turn, value=value: value for name, value in UNSPEAKABLE.items()},
+    **{f"as a message: {name}": fails_with(RequestFailed(value)) for name, value in UNSPEAKABLE.items()},
     "no ordinary exception": fails_with(pytest.fail.Exception("as pytest's fail and skip raise it")),
     "tokens": counts("x"),
     "tokens that cannot be described": counts(Unspeakable()),

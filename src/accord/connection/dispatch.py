@@ -185,7 +185,8 @@ def _fault_of(error: BaseException, method: str) -> Fault:
     match error:
         case RequestFailed():
             code = error.code if type(error.code) is int and -(2**31) <= error.code < 2**31 else INTERNAL_ERROR
-            return Fault(code, str(error.message), UNSET if error.data is None else error.data)
+            message = _format(error.message) or error.default_message
+            return Fault(code, message, UNSET if error.data is None else error.data)
         case asyncio.CancelledError():
             return Fault(REQUEST_CANCELLED, "Request cancelled")
         case Unreadable():
@@ -198,9 +199,14 @@ def _fault_of(error: BaseException, method: str) -> Fault:
 
 
 def _describe_exception(error: BaseException) -> str:
+    text = _format(error)
+    return f": {text}" if text else ""
+
+
+def _format(value: object) -> str:
     try:
-        return f": {error}"
-    except Exception:  # an exception's `__str__` may fail
+        return str(value)
+    except Exception:  # a failing `__str__`, too many digits, …
         return ""
 
 
