@@ -38,10 +38,17 @@ class BackgroundCommand:
     """One command: its terminal, its tool call, and how much of its output the model has read."""
 
     def __init__(
-        self, id: str, line: str, terminal: Terminal, call: ToolCallHandle, inspect: Inspect | None = None
+        self,
+        id: str,
+        line: str,
+        terminal: Terminal,
+        call: ToolCallHandle,
+        inspect: Inspect | None = None,
+        is_sandboxed: bool = False,
     ) -> None:
         self.id = id
         self.line = line
+        self.is_sandboxed = is_sandboxed
         self.status: ExitStatus | None = None
         """The exit status; None while it runs, and if it is unknown."""
         self.problem: str = ""
@@ -221,12 +228,17 @@ class BackgroundCommands:
         return len(self.running) >= MAX_RUNNING
 
     def add(
-        self, line: str, terminal: Terminal, call: ToolCallHandle, inspect: Inspect | None = None
+        self,
+        line: str,
+        terminal: Terminal,
+        call: ToolCallHandle,
+        inspect: Inspect | None = None,
+        is_sandboxed: bool = False,
     ) -> BackgroundCommand:
         """Take over a running command."""
         while (id := f"cmd-{secrets.token_hex(2)}") in self._commands:
             pass
-        command = self._commands[id] = BackgroundCommand(id, line, terminal, call, inspect)
+        command = self._commands[id] = BackgroundCommand(id, line, terminal, call, inspect, is_sandboxed)
         ended = [each.id for each in self._commands.values() if each.ended.is_set()]
         for old in ended[:-MAX_ENDED]:
             del self._commands[old]

@@ -557,6 +557,20 @@ async def test_commands_that_may_read_without_asking_are_confined_beside_others(
         assert "(in the sandbox)" in (box.tools.shown.title or "")
 
 
+async def test_git_reads_no_file_outside_the_sandbox_beside_a_command_in_it(start: Start, project: Path) -> None:
+    """A command in the background could replace the file with a link while Git reads it."""
+    (project / "a.txt").write_text("mine\n")
+    for words in ("init -q", "add a.txt"):
+        subprocess.run(["git", *words.split()], cwd=project, check=True)
+    async with start() as box:
+        assert "+mine" in await box.tools.call("show_changes")
+        id = id_in(await box.run("sleep 1000", background=True))
+        beside = await box.tools.call("show_changes")
+        assert "A  a.txt" in beside and "+mine" not in beside and "no diff" in beside
+        await box.tools.call("stop_command", id=id)
+        assert "+mine" in await box.tools.call("show_changes")
+
+
 async def test_the_user_is_asked_once_about_files_to_keep(start: Start, project: Path) -> None:
     (project / "serve.sh").write_text("mkdir .vscode; echo x > .vscode/a; echo x > .envrc; echo ready; sleep 1000\n")
     async with start(answer=True) as box:

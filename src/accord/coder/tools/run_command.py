@@ -227,7 +227,7 @@ async def _move_to_background(
         ):
             state.background.notes += notes
 
-    command = ctx.state.background.add(args.command, terminal, ctx.call, inspect)
+    command = ctx.state.background.add(args.command, terminal, ctx.call, inspect, sandboxed is not None)
     try:
         if after_seconds is None:
             await command.wait_for_output(FIRST_OUTPUT_SECONDS)

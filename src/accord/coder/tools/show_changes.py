@@ -109,7 +109,11 @@ class ShowChanges(Tool[ShowChangesArgs]):
         if hidden:
             lines.append(f"[{count_of(len(hidden), 'file')} omitted: protected by the user's rules]")
         diff = ""
-        if len(tracked) > MAX_CHECKED:
+        is_changing = any(each.is_sandboxed for each in (ctx.state.parent or ctx.state).background.running)
+        if is_changing:
+            # The command can replace a file with a link while Git reads it. Nobody has allowed that command.
+            lines.append("[no diff while a sandboxed command runs in the background; stop it, or run git diff]")
+        elif len(tracked) > MAX_CHECKED:
             lines.append("[too many files have changed for a diff; ask for one path at a time]")
         elif any(change.code != "??" for change in visible):
             diff = await git.diff(hidden)
@@ -132,7 +136,7 @@ class ShowChanges(Tool[ShowChangesArgs]):
                 for change in visible[:MAX_FILES]
             ],
             "diff": shown.text,
-            "complete": shown.is_complete and not more and len(tracked) <= MAX_CHECKED,
+            "complete": shown.is_complete and not more and not is_changing and len(tracked) <= MAX_CHECKED,
         }
         return Outcome(text="\n".join(lines), raw=raw)
 
