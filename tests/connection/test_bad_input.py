@@ -80,8 +80,8 @@ async def test_a_broken_message_is_not_repeated_in_the_report() -> None:
     [
         (b"{oops", -32700, None),
         (b"Traceback (most recent call last):", -32700, None),
-        (b'{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"\xff"}}', -32600, 1),
-        (b'{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":NaN}}', -32600, 1),
+        (b'{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"\xff"}}', -32700, 1),
+        (b'{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":NaN}}', -32700, 1),
         (b"[" * 100_000, -32700, None),
         (b'{"jsonrpc":"2.0","id":1,"method":"session/list"}{}', -32700, None),
         (b"42", -32600, None),
@@ -125,7 +125,18 @@ async def test_a_client_answers_a_request_with_a_value_that_is_not_json(value: b
         await peer.send(b'{"jsonrpc":"2.0","id":5,"method":"session/request_permission","params":{"x":%b}}' % value)
         answer = await peer.receive()
 
-    assert (answer["id"], answer["error"]["code"]) == (5, -32600)
+    assert (answer["id"], answer["error"]["code"]) == (5, -32700)
+
+
+async def test_an_update_with_a_value_that_is_not_json_still_arrives() -> None:
+    """In version 2 it may be the end of a turn."""
+    states: list[str] = []
+    update = b'{"sessionUpdate":"state_update","state":"idle","stopReason":"end_turn","_meta":{"cost":NaN,"by":"\xc3"}}'
+    async with a_client(version=2, session_update=lambda params: states.append(params.update.state)) as (peer, _):
+        await peer.send(b'{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":%b}}' % update)
+        await until(lambda: states)
+
+    assert states == ["idle"]
 
 
 async def test_a_client_answers_a_broken_request() -> None:

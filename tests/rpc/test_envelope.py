@@ -326,22 +326,37 @@ def test_a_message_that_is_nested_too_deeply_is_known_by_its_id(
 
 @pytest.mark.parametrize("value", [b"NaN", b"-Infinity", b'"\xff"', b'"\xc3\x28"', b'["\\ud800",NaN]'])
 @pytest.mark.parametrize(
-    "line, id, answers, silent",
+    "line, id, answers",
     [
-        (b'"id":7,"method":"m","params":{"a":%b}', 7, None, False),
-        (b'"method":"m","params":{"a":%b},"id":"x"', "x", None, False),
-        (b'"method":"m","params":{"a":%b}', None, None, True),
-        (b'"id":7,"result":{"a":%b}', None, 7, False),
+        (b'"id":7,"method":"m","params":{"a":%b}', 7, None),
+        (b'"method":"m","params":{"a":%b},"id":"x"', "x", None),
+        (b'"id":7,"result":{"a":%b}', None, 7),
     ],
 )
 def test_a_whole_message_with_a_value_that_is_not_json_is_known_by_its_id(
-    line: bytes, id: Any, answers: Any, silent: bool, value: bytes
+    line: bytes, id: Any, answers: Any, value: bytes
 ) -> None:
     message = read(BASE + line % value + b"}")
 
     assert isinstance(message, Malformed)
-    assert code_of(message) == -32600
-    assert (message.id, message.answers, message.silent, message.stray) == (id, answers, silent, False)
+    assert code_of(message) == -32700
+    assert (message.id, message.answers, message.silent, message.stray) == (id, answers, False, False)
+
+
+@pytest.mark.parametrize(
+    "value, repaired",
+    [
+        (b"NaN", b"null"),
+        (b"-Infinity", b"null"),
+        (b'"caf\xc3"', b'"caf\xef\xbf\xbd"'),
+        (b'["\\ud800",NaN]', b'["\xef\xbf\xbd",null]'),
+    ],
+)
+def test_a_notification_with_a_value_that_is_not_json_is_repaired(value: bytes, repaired: bytes) -> None:
+    """It gets no error response, and may report the end of a turn."""
+    message = read(BASE + b'"method":"m","params":{"a":%b,"b":1}}' % value)
+
+    assert message == Notification("m", b'{"a":%b,"b":1}' % repaired)
 
 
 @pytest.mark.parametrize(

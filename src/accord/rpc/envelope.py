@@ -186,8 +186,9 @@ def read(line: bytes) -> Message | Batch | None:
         return None
     repaired = repair_json(text)
     if repaired is None:
-        problem = _explain_unreadable(text)
-        return _unreadable(text, problem) if problem else _not_json(text)
+        if _is_too_deep(text):
+            return _unreadable(text, "Invalid request", "is nested too deeply")
+        return _read_almost_json(text)
     if repaired[:1] == b"[":
         return _read_batch(repaired)
     return _read_one(repaired)
@@ -216,33 +217,43 @@ def drop_incomplete_response(block: bytes) -> bytes:
     return block[:begin] if is_response and repair_json(line) is None else block
 
 
-def _explain_unreadable(text: bytes) -> str:
-    """Return what keeps a whole message from being decoded; empty if the text isn't one."""
+def _read_almost_json(text: bytes) -> Message:
+    """Read a whole message with text that isn't UTF-8, or with NaN, as Python writes a number without a value.
+
+    A request gets an error response, with its id. A notification gets none, so it is repaired: it may report the end of
+    a turn."""
+    try:
+        import json  # rarely needed
+
+        value = json.loads(
+            text.decode("utf-8", "replace"),
+            parse_constant=lambda name: None,
+            parse_float=_clamp_float,
+            parse_int=_clamp_int,
+        )
+        if isinstance(value, dict) and "method" in value and "id" not in value:
+            return _read_one(msgspec.json.encode(without_surrogates(value)))
+    except (ValueError, RecursionError):
+        return _not_json(text)
+    return _unreadable(text, "Parse error", "has NaN, or text that isn't UTF-8")
+
+
+def _is_too_deep(text: bytes) -> bool:
     try:
         _any.decode(text)
     except RecursionError:
-        return "is nested too deeply"
+        return True
     except ValueError:
         pass
-    try:
-        import json  # rarely needed; it reads the constants that Python's encoder writes for numbers without a value
-
-        json.loads(text.decode("utf-8", "replace"))
-    except (ValueError, RecursionError):
-        return ""
-    try:
-        text.decode()
-    except UnicodeDecodeError:
-        return "isn't valid UTF-8"
-    return "has NaN or Infinity, which aren't JSON"
+    return False
 
 
-def _unreadable(text: bytes, problem: str) -> Malformed:
+def _unreadable(text: bytes, kind: Literal["Parse error", "Invalid request"], problem: str) -> Malformed:
     """Report a whole message that can't be decoded. Its id, for the error response, may be anywhere in the text."""
     seen = read_fragment(text if len(text) <= _FULL_SEARCH_BYTES else text[:_ID_SEARCH_BYTES])
     if seen.kind == "stray":
         return Malformed(Fault(PARSE_ERROR, f"Parse error: the line {problem}"), None, stray=True)
-    fault = Fault(INVALID_REQUEST, f"Invalid request: the message {problem}")
+    fault = Fault(PARSE_ERROR if kind == "Parse error" else INVALID_REQUEST, f"{kind}: the message {problem}")
     if seen.kind == "answer":
         return Malformed(fault, None, stray=False, answers=seen.id)
     return Malformed(fault, seen.id, stray=False, silent=seen.id is None and seen.method is not None)
