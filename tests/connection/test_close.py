@@ -165,7 +165,7 @@ async def test_a_call_that_cannot_be_sent_leaves_nothing_behind() -> None:
             await connection.session_list(v1.ListSessionsRequest())
 
         assert connection.connection._conversation.waiters == []
-        assert connection.connection.backlog._calls == 0
+        assert connection.connection.backlog.calls == 0
 
 
 async def test_updates_before_the_end_are_delivered_before_it_is_reported() -> None:

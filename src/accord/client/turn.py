@@ -57,7 +57,7 @@ class Turn:
         self._said: list[str] = []
         self._rewritten = False
         self._tool_calls: dict[str, None] = {}
-        self._events: list[Event] | None = None  # created with the first event that nobody has read
+        self._events: list[Event] | None = None  # the unread ones; None if there are none
         self._pending = 0
         self._discard = False
         self._is_observed = False  # whether anyone has awaited it or iterated over it

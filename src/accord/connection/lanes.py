@@ -47,8 +47,8 @@ class Lanes:
         self.active: dict[str | None, Lane] = {}
         """The lanes with something queued or running, by session."""
         self.collecting: bool = False
-        """Set while messages of one read are being queued: no worker is woken for them. Whoever sets it resets it, and
-        calls `work` if any lane is `ready`."""
+        """Set while messages of one read are being queued: no worker is woken for them. Afterwards, reset it, and call
+        `work` if any lane is `ready`."""
         self._backlog = backlog
         self._failed = failed
         self.ready: deque[Lane] = deque()
