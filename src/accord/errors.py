@@ -28,6 +28,7 @@ agent may raise any `RequestFailed` from a handler: the peer gets exactly that e
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 PARSE_ERROR = -32700
@@ -78,17 +79,41 @@ class VersionError(ProtocolError):
 
 
 _MAX_MESSAGE, _MAX_REASON = 10_000, 1000
-_REASON_KEYS = ("details", "message", "reason", "error")
+_REASON_KEYS = ("details", "message", "reason", "error", "detail", "msg", "errors", "_errors", "cause", "data")
 
 
-def _reason(data: Any, depth: int = 3) -> str:
-    """Find the first text in `data`: itself, or under one of the keys that agents use."""
+def _reason(data: Any, depth: int = 6) -> str:
+    """Find the first text in `data`: itself, the first in a list, or under one of the keys that agents use.
+
+    Both official SDKs send what isn't their own error as it is: pydantic's list of errors, Zod's tree, whose fields
+    are keys, and any JSON that the text of an exception contains, such as a provider's response."""
     if isinstance(data, str):
         return data.strip()
-    if not isinstance(data, dict) or depth == 0:
+    if depth == 0:
         return ""
-    found = (_reason(data.get(key), depth - 1) for key in _REASON_KEYS)
-    return next((text for text in found if text), "")
+    if isinstance(data, list):
+        return _first_text(_reason(each, depth - 1) for each in data)
+    if not isinstance(data, dict):
+        return ""
+    if text := _first_text(_reason(data.get(key), depth - 1) for key in _REASON_KEYS):
+        return f"{_join_path(data['loc'])}{text}" if isinstance(data.get("loc"), list) else text
+    if "_errors" in data:  # Zod: no error of the whole, so of a field
+        return _first_text(_of_field(name, value, depth - 1) for name, value in data.items())
+    return ""
+
+
+def _of_field(name: str, value: Any, depth: int) -> str:
+    text = _reason(value, depth) if isinstance(value, dict) else ""
+    return f"{name}: {text}" if text else ""
+
+
+def _join_path(path: list[Any]) -> str:
+    """Return the path of pydantic to the invalid field, as a prefix."""
+    return f"{'.'.join(map(str, path))}: " if path else ""
+
+
+def _first_text(texts: Iterable[str]) -> str:
+    return next((text for text in texts if text), "")
 
 
 def _truncate(text: str, size: int) -> str:

@@ -46,7 +46,7 @@ def test_a_healthy_agent_passes_every_step(accord: Accord) -> None:
         ("forks", "initialize", "exited with status 0", "run the command in a terminal"),
         ("never", "first byte", 'last output on stderr: "still downloading"', "the agent runs but writes nothing"),
         ("garbage", "initialize", "Welcome to Tester!", "the agent's response isn't valid ACP"),
-        ("refuses", "initialize", "this installation is broken", "the agent's response isn't valid ACP"),
+        ("refuses", "initialize", "this installation is broken", "refuses the connection"),
         ("no-session", "session", "no disk left", "opens no session"),
     ],
 )

@@ -22,6 +22,14 @@ from accord.testing import wire_agent
         ({"error": {"type": "invalid_request", "message": "no such model"}}, "no such model"),
         ({"details": {"message": "no such model"}}, "no such model"),
         ({"details": "", "message": "  spaced\n out "}, "spaced out"),
+        ({"detail": "no such model"}, "no such model"),
+        ({"cause": {"message": "no such model"}}, "no such model"),
+        (["", {"code": 5}, "rate limited", "try later"], "rate limited"),
+        ([{"error": {"code": 429, "message": "rate limited"}}], "rate limited"),
+        ({"errors": [{"type": "missing", "loc": ["mcpServers", 0], "msg": "Required"}]}, "mcpServers.0: Required"),
+        ({"errors": [{"type": "missing", "loc": [], "msg": "Required"}]}, "Required"),
+        ({"_errors": ["Unrecognized key"], "cwd": {"_errors": []}}, "Unrecognized key"),
+        ({"_errors": [], "a": {"_errors": [], "b": {"_errors": ["Required"]}}}, "a: b: Required"),
     ],
 )
 def test_the_reason_in_the_data_is_part_of_the_message(data: Any, reason: str) -> None:
@@ -30,7 +38,7 @@ def test_the_reason_in_the_data_is_part_of_the_message(data: Any, reason: str) -
 
 
 @pytest.mark.parametrize(
-    "data", [None, {}, [], 7, {"path": "cwd"}, {"details": 5}, {"error": {"error": {"error": {}}}}]
+    "data", [None, {}, [], 7, {"path": "cwd"}, {"details": 5}, {"error": {"error": {"error": {}}}}, [[], [{}], 7]]
 )
 def test_data_without_a_reason_leaves_the_message_as_it_is(data: Any) -> None:
     assert str(RequestFailed.of(-32603, "Internal error", data, "session/new")) == (

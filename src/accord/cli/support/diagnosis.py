@@ -16,7 +16,7 @@ import msgspec
 from accord.cli.support.errors import TRY_VERSION_2
 from accord.config.command import BUILT_IN, URLS
 from accord.config.redaction import redact_text
-from accord.errors import AccordError, AuthRequired, LaunchError, PeerDied, VersionError
+from accord.errors import AccordError, AuthRequired, LaunchError, PeerDied, RequestFailed, VersionError
 from accord.model.session import arrange_options
 
 if TYPE_CHECKING:
@@ -362,6 +362,8 @@ def _advice(stage: str, error: Exception) -> str:
         return f"{TRY_VERSION_2}; or update the agent or Accord"
     if isinstance(error, PeerDied):
         return "run the command in a terminal to see its full output"
+    if stage == "initialize" and isinstance(error, RequestFailed):
+        return "the agent runs but refuses the connection; see its message"
     return {
         "first byte": "the agent runs but writes nothing: check that it speaks ACP on standard input and output (it "
         "may need an argument for that). If it is still installing, use a longer --timeout",
