@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any, NamedTuple
@@ -496,3 +497,15 @@ async def test_a_proxy_is_used(kind_of_transport: Any) -> None:
         scheme = "http" if kind_of_transport is HttpTransport else "ws"
         with pytest.raises(LaunchError, match="proxy"):
             await kind_of_transport.connect(f"{scheme}://agent.example/acp", options=options)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "missing"),
+    [("http", "httpx2"), ("https", "httpx2"), ("https", "h2"), ("ws", "httpx2"), ("ws", "wsproto"), ("wss", "wsproto")],
+)
+async def test_a_missing_part_of_the_extra_is_reported_with_its_command(
+    scheme: str, missing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, missing, None)
+    with pytest.raises(LaunchError, match=r"pip install 'accord-acp\[http\]'"):
+        await open_url(f"{scheme}://127.0.0.1:1/acp")

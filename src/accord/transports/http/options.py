@@ -6,6 +6,7 @@ import socket
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -65,13 +66,13 @@ class _ErrorBody(msgspec.Struct):
 
 
 def require_httpx2() -> None:
-    """Import the HTTP library. Raises `LaunchError` that says how to install it."""
-    try:
-        import httpx2  # noqa: F401
-    except ImportError:
-        raise LaunchError(
-            "remote agents need the extra `http`: pip install 'accord-acp[http]'", stage="resolve"
-        ) from None
+    """Check that the HTTP library is installed. Raises `LaunchError` that says how to install it."""
+    _require("httpx2")
+
+
+def _require(package: str) -> None:
+    if find_spec(package) is None:
+        raise LaunchError("remote agents need the extra `http`: pip install 'accord-acp[http]'", stage="resolve")
 
 
 def make_client(
@@ -88,6 +89,11 @@ def make_client(
             raise LaunchError(f"couldn't read the CA file {options.ca_file}: {error}", stage="tls") from None
     is_tls = url.startswith(("https:", "wss:"))
     http2 = False if for_websocket else (is_tls if options.http2 is None else options.http2)
+    # The models' libraries of the extra `coder` install httpx2, but not what it needs for these.
+    if for_websocket:
+        _require("wsproto")
+    elif http2:
+        _require("h2")
     return httpx2.AsyncClient(
         headers=dict(headers),
         cookies=cookies,
