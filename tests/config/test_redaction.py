@@ -41,6 +41,7 @@ from accord.model.statement import TerminalData, ToolPatch
         ("Authorization: Bearer abcdefghijk", f"Authorization: Bearer {MASK}"),
         ("-H 'Authorization: abc'", f"-H 'Authorization: {MASK}'"),
         ("{'api_key': 'abc def'}", f"{{'api_key': {MASK}}}"),
+        ("tokens=12345678901 access_tokens: 1234abc", f"tokens={MASK} access_tokens: {MASK}"),
         ('"token":1234567, "a"', f'"token":{MASK}, "a"'),
         ("'secret' = open", f"'secret' = {MASK}"),
     ],
@@ -68,6 +69,11 @@ def test_text_named_like_a_secret_or_shaped_like_one_is_redacted(text: str, show
         "SecretServiceException: 'locked'",
         "log in first, with 'API Key': run this command once in a terminal",
         "log in first, with 'token': run this command once in a terminal",
+        "max_tokens: 100000 > 64000, which is the maximum allowed number of output tokens",
+        '{"max_tokens": 100000, "input_tokens":12345}, total_tokens=112345)',
+        'Unexpected token: "<"',
+        "Unexpected token: '}'",
+        "pass it via `AnthropicProvider(api_key=...)` to use the provider",
     ],
 )
 def test_text_that_isnt_secret_is_shown(text: str) -> None:

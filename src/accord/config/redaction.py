@@ -20,8 +20,11 @@ MAX_DEPTH = 100
 _WORD = r"(?:key(?!board|word)|token(?!iz)|secret|passw|credential|auth(?!or(?!iz))|cookie|session_?id)"
 # Bounded on both sides, so that long words are matched in linear time.
 # Exclude exception names, which look like names of secrets: KeyError, TokenError, AuthenticationError.
-_NAME = rf"(?<![\w-])(?![\w-]{{0,80}}(?:error|exception|warning)\b)[\w-]{{0,40}}?{_WORD}[\w-]{{0,40}}"
-_VALUE = r"\"[^\"]*\"|'[^']*'|[^\s\"'&;,]{3,}"
+# Exclude counts of tokens, as in the providers' messages: `max_tokens: 100000 > 64000`.
+_COUNT = r"[\w-]{0,40}tokens[\"']?\s?[:=]\s?\d{1,9}(?![\w.-])"
+_NAME = rf"(?<![\w-])(?![\w-]{{0,80}}(?:error|exception|warning)\b|{_COUNT})[\w-]{{0,40}}?{_WORD}[\w-]{{0,40}}"
+# Exclude quoted punctuation (Unexpected token: "<") and placeholders (api_key=...).
+_VALUE = r"\"[^\"]{3,}\"|'[^']{3,}'|(?!\.\.\.(?!\w))[^\s\"'&;,]{3,}"
 _SECRET_NAME = re.compile(_WORD, re.IGNORECASE)
 _NO_SECRET = re.compile(r"(_FILE|_PATH|_DIR|_SOCK|_URL|_COMMAND)$|^(SSH_AUTH_SOCK|XAUTHORITY)$", re.IGNORECASE)
 # `NAME=value`, `"name": "value"`, `name: value`. A colon may also be punctuation (log in with 'API Key': run this),
