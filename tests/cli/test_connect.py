@@ -21,7 +21,7 @@ from transports.http.cutting_proxy import CuttingProxy
 from transports.http.web_server import make_certificate, run_server
 
 import accord
-from accord import Agent, Turn
+from accord import Agent, AuthMethod, AuthRequired, Turn
 from accord.hub.hub import Hub
 
 BOUND = 300.0
@@ -199,6 +199,30 @@ async def test_run_and_doctor_accept_a_url(tmp_path: Path) -> None:
         *("configuration", "permissions", "resolve", "dns", "tcp", "token", "http", "initialize", "auth", "session"),
         "prompt",
     ]
+
+
+class Locked(Agent):
+    """Requires a login, which a terminal on its own machine has too."""
+
+    auth_methods = (
+        AuthMethod(id="key", name="API key", meta={"terminal-auth": {"command": "true"}}),
+        AuthMethod(id="page", name="Web page"),
+    )
+
+    async def login(self, method_id: str, client: accord.Client) -> None:
+        raise AuthRequired
+
+    async def prompt(self, turn: Turn) -> None:
+        raise AuthRequired("log in first")
+
+
+async def test_terminal_logins_of_a_remote_agent_are_not_offered(tmp_path: Path) -> None:
+    async with run_server(accord.asgi(Locked()), "uvicorn") as server:
+        url = f"ws://127.0.0.1:{server.port}/acp"
+        done = await run("run", "-a", url, "--cwd", str(tmp_path), "hello")
+        checked = await run("doctor", url, "--cwd", str(tmp_path), "--prompt", "hello")
+    assert done.err == "accord: log in first; log in first, with 'Web page': run this command once in a terminal\n"
+    assert "log in with: page: Web page (agent); " in checked.out
 
 
 @pytest.mark.parametrize("as_json", [False, True])

@@ -106,6 +106,7 @@ class Launched:
     def __init__(self, name: str, target: Agent) -> None:
         self.name = name
         self.target = target
+        self.has_program = True
 
     async def log_in(self, method: Any) -> bool:
         return True

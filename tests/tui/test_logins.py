@@ -114,3 +114,21 @@ async def test_a_login_that_fails_leaves_the_session_as_it_was(folders: Path) ->
         assert chat.tab.editor.text == "secret one", "it can be sent again"
         await chat.send("more")
         await chat.until("I heard more.")
+
+
+class Elsewhere(Lockable):
+    """The same agent on another machine."""
+
+    def launch(self, target: str | None, on_stderr: Callable[[str], None], progress: Callable[..., None]) -> Any:
+        launch = super().launch(target, on_stderr, progress)
+        launch.has_program = False
+        return launch
+
+
+async def test_terminal_logins_of_a_remote_agent_are_not_offered(folders: Path) -> None:
+    app = AccordApp(Elsewhere(folders, {}))  # type: ignore[arg-type]
+    async with app.run_test(size=(100, 30)) as pilot:
+        chat = Chat(app, pilot)
+        await chat.ready()
+        agent = chat.tab.controller.process.agent
+        assert agent is not None and agent.usable_logins == []

@@ -27,6 +27,11 @@ class Resolved(NamedTuple):
     how: str
     """The place where it was found, for messages."""
 
+    @property
+    def is_remote(self) -> bool:
+        """Whether it runs elsewhere. Then `argv` is the program that connects to it."""
+        return self.how == REMOTE
+
 
 def built_in() -> Resolved:
     """Return the built-in agent."""

@@ -111,10 +111,11 @@ class Agents:
             run_in_background(self._app, self._log_in(tab.controller.process))
 
     async def _log_in(self, process: AgentProcess) -> None:
-        if process.agent is None or not process.agent.auth_methods:
+        methods = [] if process.agent is None else process.agent.usable_logins
+        if process.agent is None or not methods:
             self._app.notify("This agent has no logins.", severity="warning")
             return
-        method = await self._app.questions.choose_login(process, process.agent.auth_methods, is_required=False)
+        method = await self._app.questions.choose_login(process, methods, is_required=False)
         if method is not None:
             await self._app.attempt(process.agent.login(method), "Logged in.")
 

@@ -27,6 +27,10 @@ class Launch(Protocol):
     def target(self) -> Any:
         """The argument for `connect`."""
 
+    @property
+    def has_program(self) -> bool:
+        """Whether the agent's program is on this machine, and so are its logins that need a terminal."""
+
     async def log_in(self, method: AuthMethod) -> bool:
         """Run the agent's own login on our terminal."""
 

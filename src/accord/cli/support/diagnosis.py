@@ -233,9 +233,8 @@ async def check_agent(
     deadlines = {"first byte": timeout, "initialize": timeout, "session": timeout, "call": timeout}
     try:
         # Offer the same as `run` and `chat`, so that the agent responds the same way. Never log in.
-        connected = await connect(
-            transport, cwd=cwd, versions=versions, deadlines=deadlines, terminal_login=_never_logs_in
-        )
+        login = _never_logs_in if isinstance(transport, SubprocessTransport) else False
+        connected = await connect(transport, cwd=cwd, versions=versions, deadlines=deadlines, terminal_login=login)
     except AccordError as error:
         yield _fail_step(error.stage or "initialize", error, env)
         return
@@ -296,7 +295,7 @@ async def _session(
 
 
 def _login_methods(connected: ConnectedAgent) -> list[str]:
-    return [f"{method.id}: {method.name} ({method.kind})" for method in connected.auth_methods]
+    return [f"{method.id}: {method.name} ({method.kind})" for method in connected.usable_logins]
 
 
 def _login_advice(connected: ConnectedAgent) -> str:

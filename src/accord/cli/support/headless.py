@@ -148,8 +148,9 @@ class HeadlessRun:
                         elicitation=self._elicit if can_ask else None,
                         login=self._log_in if can_ask else None,
                         # Declared even if nobody can be asked: agents list terminal logins only to clients that
-                        # declare them, and the error message recommends one.
-                        terminal_login=self._log_in_by_terminal,
+                        # declare them, and the error message recommends one. The program of a remote agent
+                        # isn't on this machine.
+                        terminal_login=False if self.launched.found.is_remote else self._log_in_by_terminal,
                         versions=self.options.versions,
                         deadlines=self.loaded.settings.waits,
                     )
@@ -163,7 +164,8 @@ class HeadlessRun:
                 raise
             async with await connecting as agent:
                 self._agent = agent.name
-                self._logins = [method.name for method in agent.auth_methods]
+                usable = agent.usable_logins
+                self._logins = [method.name for method in agent.auth_methods if method in usable]
                 if agent.connection.first_stray:
                     self._note("info", f"stray output from the agent: {agent.connection.first_stray}")
                 return await self._turns(agent)

@@ -272,6 +272,10 @@ class AgentLaunch:
         self._transport = SubprocessTransport(Child.of(started, on_stderr=self._on_stderr))
         return self._transport
 
+    @property
+    def has_program(self) -> bool:
+        return not self.agent.is_remote
+
     async def log_in(self, method: AuthMethod) -> bool:
         from accord.client.launch import Command, log_in_by_terminal
 

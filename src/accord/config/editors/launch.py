@@ -7,7 +7,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from accord.config.command import REMOTE, Resolved
+from accord.config.command import Resolved
 from accord.config.editors.editor import Launch
 from accord.errors import LaunchError
 from accord.process.python import python
@@ -23,7 +23,7 @@ def built_in(name: str | None = None, *, full_path: bool = False) -> Launch:
 def launch_of(agent: Resolved, target: str, name: str | None = None, *, full_path: bool = False) -> Launch:
     """Return the launch of an agent. A configured agent is started by name, so that its settings stay in one place; a
     remote one by `accord connect`."""
-    if agent.how == REMOTE:
+    if agent.is_remote:
         return _launch(name or agent.name, [*this_accord(full_path), "connect", target])
     if agent.how != "a command line":
         return _launch(name or agent.name, [*this_accord(full_path), "agents", "run", target])

@@ -177,7 +177,7 @@ class AgentProcess:
             permissions=workspace.local.permissions if workspace is not None else self._permit,
             elicitation=self._elicit,
             login=self._choose_login,
-            terminal_login=self._log_in,
+            terminal_login=self._log_in if launch.has_program else False,
             versions=self.host.versions,
             unstable=True,
             deadlines=loaded.settings.waits,
