@@ -346,6 +346,17 @@ def test_a_write_shows_its_changes(accord: Accord) -> None:
     screen.close()
 
 
+def test_a_write_says_if_it_replaces_content_that_cannot_be_shown(accord: Accord) -> None:
+    (accord.project / "logo.png").write_bytes(b"\xff\xfe")
+    write = ("fs/write_text_file", {"path": "{cwd}/logo.png", "content": "text\n"})
+    screen = accord.on_terminal("run", "--agent", agent(), _calls(write))
+    shown = without_codes(screen.answer("Your choice: ", "n"))
+    assert "logo.png\n  replaces the whole file; its current content can't be shown\n" in shown and "+text\n" in shown
+    screen.until("fs/write_text_file: refused")
+    assert screen.end() == 0
+    screen.close()
+
+
 def test_a_change_is_shown_with_its_line_numbers_if_they_are_known(accord: Accord) -> None:
     (accord.project / "notes.txt").write_text("".join(f"line {number}\n" for number in range(1, 21)))
     diff = {"type": "diff", "path": "{cwd}/notes.txt", "oldText": "line 15", "newText": "LINE 15"}

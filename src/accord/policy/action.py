@@ -70,6 +70,16 @@ class Action(msgspec.Struct, frozen=True, kw_only=True):
             return self.command.strip()
         return shlex.join(self.argv) if self.argv else None
 
+    @property
+    def change_note(self) -> str:
+        """What `changes` can't show, for the user; empty if they show everything."""
+        hidden = any(
+            change.operation == "modify" and change.old_text is None and change.new_text is not None
+            for diff in self.changes
+            for change in diff.changes
+        )
+        return "replaces the whole file; its current content can't be shown" if hidden else ""
+
     @classmethod
     def of_request(cls, request: PermissionRequest, *, agent: str = "", project: str = "") -> Action:
         """Create an action from a permission request."""

@@ -17,8 +17,8 @@ pytestmark = pytest.mark.usefixtures("seen_at_once")
 OLD = "".join(f"line {number}\n" for number in range(1, 12))
 
 
-def place(chat: Chat, name: str, text: str) -> None:
-    Path(chat.tab.cwd, name).write_text(text)
+def place(chat: Chat, name: str, text: str | bytes) -> None:
+    Path(chat.tab.cwd, name).write_bytes(text.encode() if isinstance(text, str) else text)
 
 
 async def ask(turn: Turn) -> None:
@@ -129,6 +129,17 @@ async def test_a_write_without_a_permission_request_shows_its_changes(opened: Op
         await chat.until("The agent wants to write")
         await chat.until("2 - two")
         await chat.until("2 + 2")
+
+
+async def test_a_write_says_if_it_replaces_content_that_cannot_be_shown(opened: Opened) -> None:
+    async def write(turn: Turn) -> None:
+        await turn.files.write("logo.png", "text\n")
+
+    async with opened(ScriptedAgent([write])) as chat:
+        place(chat, "logo.png", b"\xff\xfe")
+        await chat.send("go")
+        await chat.until("The agent wants to write")
+        await chat.until("replaces the whole file; its current content can't be shown")
 
 
 @pytest.mark.parametrize("old, number", [("line 6\n", "6 "), ("line", "  "), ("nowhere\n", "  ")])

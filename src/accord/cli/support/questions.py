@@ -97,7 +97,7 @@ def _request(request: PermissionRequest, action: Action) -> list[str]:
 
 
 def _changes(action: Action) -> list[str]:
-    lines: list[str] = []
+    lines = [f"  {action.change_note}"] if action.change_note else []
     for diff in action.changes:
         patch = _indent(diff.patch)
         only = diff.changes[0] if len(diff.changes) == 1 else None

@@ -46,6 +46,8 @@ def render_action(question: Question, text_styles: TextStyles, width: int, *, co
         for path in action.paths:
             if path not in changed and not _names(title, path.removeprefix(f"{cwd}/")):
                 lines += text_styles.draw(Text(sanitize(_in_one_line(path))), width)
+    if action.change_note:
+        lines += text_styles.draw(Text(action.change_note), width)
     for diff in action.changes:  # little context, so that the change itself is visible
         lines += diffs.draw(
             diff, text_styles, width, side_by_side=True, cwd=cwd, context=context, named=sanitize(title)
