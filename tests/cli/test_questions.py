@@ -371,6 +371,23 @@ def test_a_change_is_shown_with_its_line_numbers_if_they_are_known(accord: Accor
     screen.close()
 
 
+@pytest.mark.parametrize("old", [None, ""])
+def test_an_existing_file_is_not_shown_as_new(accord: Accord, old: str | None) -> None:
+    (accord.project / "notes.txt").write_text("one\ntwo\n")
+    diff = {"type": "diff", "path": "{cwd}/notes.txt", "oldText": old, "newText": "one\n2\n"}
+    new = {**diff, "path": "{cwd}/new.txt", "oldText": None}
+    given = {"path": "{cwd}/notes.txt", "content": "one\n3\n"}
+    asked = [_asks("edit", "Write", rawInput=given), *(_asks("edit", "Write", content=[each]) for each in (diff, new))]
+    screen = accord.on_terminal("run", "--agent", agent(), _calls(*asked))
+    shown = without_codes(screen.answer("Your choice: ", "y"))
+    assert "  -two\n  +3\n" in shown and "new file" not in shown
+    shown = without_codes(screen.answer("Your choice: ", "y"))
+    assert "  -two\n  +2\n" in shown and "new file" not in shown
+    assert "new file" in without_codes(screen.answer("Your choice: ", "y"))
+    assert screen.end() == 0
+    screen.close()
+
+
 def test_the_text_of_a_tool_without_a_diff_is_shown(accord: Accord) -> None:
     given = {"path": "{cwd}/a.txt", "content": "what will be written\n"}
     screen = accord.on_terminal("run", "--agent", agent(), _calls(_asks("other", "write", rawInput=given)))

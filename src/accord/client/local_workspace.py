@@ -80,7 +80,8 @@ class LocalWorkspace(Workspace):
         return select_option(request, decision)
 
     async def _ask_located(self, question: Question) -> Reply:
-        """Ask with changes located in their files: agents send the lines that they replace, but not their position."""
+        """Ask with changes located in their files: agents send the lines that they replace, but not their position, and
+        not always the content of a file that they replace."""
         assert self._ask is not None
         action = question.action
         base = action.cwd or self.root
@@ -92,13 +93,16 @@ class LocalWorkspace(Workspace):
         for change in diff.changes:
             old, new = change.old_text, change.new_text
             exists, whole = False, None
-            if old and new is not None:
+            if new is not None:
                 with suppress(RequestFailed):
                     async with self._lane(session_id):
                         path = os.path.join(base, change.path)
                         _, exists, whole = await self.files.run_blocking(self.files.disk.preview, path)
-            if old and new is not None and exists and whole != old:
-                if whole is not None and whole.count(old) == 1:
+            if new is not None and exists and whole != old:
+                if not old:  # Claude and others describe a file that they replace like a new one
+                    if change.operation in ("add", "modify"):
+                        change = structs.replace(change, operation="modify", old_text=whole)
+                elif whole is not None and whole.count(old) == 1:
                     change = structs.replace(change, old_text=whole, new_text=whole.replace(old, new))
                 else:
                     change = structs.replace(change, is_fragment=True)
