@@ -11,16 +11,30 @@ from typing import Any
 
 import pytest
 from peers import install
-from support import properties  # noqa: F401  (the profile of Hypothesis)
+from support import (
+    failures,
+    proofs,
+    properties,  # noqa: F401  (the profile of Hypothesis)
+)
 from support.link import Link
 from support.prerequisites import pytest_runtest_setup, pytest_terminal_summary  # noqa: F401  (hooks)
-from support.proofs import pytest_addoption, pytest_configure, pytest_itemcollected  # noqa: F401  (hooks)
+from support.proofs import pytest_itemcollected  # noqa: F401  (a hook)
 
 from accord.testing import link as linked_in_memory
 
 BOUND = 300.0
 
 install.use_installed_node()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    failures.pytest_addoption(parser)
+    proofs.pytest_addoption(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    failures.pytest_configure(config)
+    proofs.pytest_configure(config)
 
 
 @pytest.fixture(params=[1, 2], ids=["v1", "v2"])
