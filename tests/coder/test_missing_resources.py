@@ -9,7 +9,6 @@ import resource
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ import pytest
 from coder.scripted_model import coder
 from coder.test_commands import Write
 from coder.test_loop import call
+from support.cli_runner import happens
 
 from accord.testing import ScriptedClient
 
@@ -248,10 +248,7 @@ def test_a_client_that_leaves_during_a_command_ends_the_command_and_nothing_is_p
     for message in agent.begin("session/prompt", sessionId=session, prompt=wish):
         if message.get("method") == "session/request_permission":
             break
-    for _ in range(3000):
-        if pid.exists() and pid.read_text().strip():
-            break
-        time.sleep(0.01)
+    assert happens(lambda: pid.exists() and bool(pid.read_text().strip()))
     assert agent.end() == (0, "")
     with pytest.raises(ProcessLookupError):
         os.kill(int(pid.read_text()), 0)

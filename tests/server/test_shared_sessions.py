@@ -139,7 +139,7 @@ async def test_revoking_a_token_closes_the_connection_of_a_client_that_reads_not
     """The close frame can't be sent, and nobody acknowledges it."""
     monkeypatch.setattr("accord.transports.http.websocket_server._CLOSE_SECONDS", 0.1)
     hub = Hub(MemorySpawner(Flood()), root=tmp_path)
-    async with serving(tmp_path, hub) as served, asyncio.timeout(50):  # the system gives up after 60 s
+    async with serving(tmp_path, hub) as served:
         client = await served.open()
         client.write(served.upgrade(token=served.token("anna")))
         assert (await client.response()).status == 101
@@ -152,9 +152,9 @@ async def test_revoking_a_token_closes_the_connection_of_a_client_that_reads_not
         client.write_frame(json.dumps(prompt).encode())
         await until(lambda: bool(hub.stats.queued_bytes))
 
-        served.tokens.revoke("anna")
-
-        await until(lambda: not len(served.server.connections))
+        async with asyncio.timeout(50):  # the system gives up after 60 s
+            served.tokens.revoke("anna")
+            await until(lambda: not len(served.server.connections))
         assert not hub.stats.clients
         await client.close()
 

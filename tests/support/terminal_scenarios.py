@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import subprocess
@@ -114,22 +113,22 @@ def child_of(parent: int, words: str) -> int:
     below = {parent}
     for _ in range(4):
         below |= {int(pid) for pid, above, _ in rows if int(above) in below}
-    matching = [int(pid) for pid, _, args in rows if int(pid) in below - {parent} and words in args]
-    assert matching, found
-    return matching[-1]
+    matching = {int(pid): int(above) for pid, above, args in rows if int(pid) in below - {parent} and words in args}
+    # A program that it is about to start has its command line until then.
+    first = [pid for pid, above in matching.items() if above not in matching]
+    assert first, found
+    return first[-1]
 
 
 def until_ended(pid: int) -> None:
     """Wait until a process has ended."""
     end = time.monotonic() + TIMEOUT_SECONDS
-    while _is_there(pid):
+    while _is_running(pid):
         assert time.monotonic() < end, f"process {pid} is still running"
         time.sleep(0.05)
 
 
-def _is_there(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
+def _is_running(pid: int) -> bool:
+    """Return whether a process is running. A zombie isn't: in a container, perhaps nobody reaps orphans."""
+    state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True).stdout.strip()
+    return bool(state) and not state.startswith("Z")

@@ -79,18 +79,21 @@ async def test_an_agent_has_five_seconds_to_end_after_its_input(monkeypatch: pyt
 
 
 @pytest.mark.parametrize(
-    "code, status",
+    "code, term_grace, status",
     [
-        ("import time; print('up', flush=True); time.sleep(60)", -signal.SIGTERM),
+        ("import time; print('up', flush=True); time.sleep(60)", BOUND, -signal.SIGTERM),
         (
             "import time, signal; signal.signal(15, signal.SIG_IGN); print('up', flush=True); time.sleep(60)",
+            0.1,
             -signal.SIGKILL,
         ),
     ],
     ids=["ignores the end of input", "ignores SIGTERM too"],
 )
-async def test_an_agent_that_does_not_end_by_itself_is_ended_in_stages(code: str, status: int) -> None:
-    transport, heard = await launch(python(code), stdin_grace=0.05, term_grace=0.1)
+async def test_an_agent_that_does_not_end_by_itself_is_ended_in_stages(
+    code: str, term_grace: float, status: int
+) -> None:
+    transport, heard = await launch(python(code), stdin_grace=0.05, term_grace=term_grace)
     await heard.until_heard(1)
     await asyncio.wait_for(transport.close(), BOUND)
 
@@ -139,7 +142,7 @@ async def test_a_waiting_sender_gets_the_exit_error() -> None:
 
 async def test_an_agent_that_only_closes_its_output_is_reported_and_ended() -> None:
     code = "import os, time; os.close(1); time.sleep(60)"
-    transport, heard = await launch(python(code), stdin_grace=0.05, term_grace=0.5)
+    transport, heard = await launch(python(code), stdin_grace=0.05, term_grace=BOUND)
     error = await heard.until_ended()
 
     assert isinstance(error, PeerDied)

@@ -12,20 +12,28 @@ from support.tmux import Tmux
 pytestmark = pytest.mark.slow
 
 
-def until_locked(tmux: Tmux, raw: Path, times: int) -> None:
-    """Wait until this many requests have been drawn that didn't accept keys yet."""
-    hint = b"new question: keys unlock in a moment"
-    tmux.until_true(lambda _: raw.read_bytes().count(hint) >= times, f"request {times}")
+def until_unlocked(tmux: Tmux, raw: Path, since: int) -> int:
+    """Wait until a request that was drawn after `since` bytes of output accepts keys, and return the bytes until then.
+
+    The screen doesn't tell: a request is drawn from the top, above the hint that the one before accepts keys."""
+
+    def is_unlocked(_: str) -> bool:
+        _, locked, after = raw.read_bytes()[since:].rpartition(b"new question: keys unlock in a moment")
+        return bool(locked) and b"number or" in after
+
+    tmux.until_true(is_unlocked, "the next request")
+    return raw.stat().st_size
 
 
 def test_permission_requests_are_queued_and_answered_by_letters_and_numbers(tmux: Tmux) -> None:
     chat(tmux, agent_at("tui_agent.py"))
     raw = tmux.record()
     tmux.send("several")
+    written = 0
     for number, key in enumerate("yn1", 1):
-        until_locked(tmux, raw, number)  # the hint that it accepts keys may still be that of the request before
+        written = until_unlocked(tmux, raw, written)
         tmux.until(rf"\({number} of 3\)(.|\n)*Move stone {number}")
-        answer(tmux, key)
+        tmux.keys(key)
     tmux.until("stone 1: yes; stone 2: no; stone 3: yes")
     tmux.until("● ready")
 
