@@ -200,6 +200,7 @@ def _back_up(target: Path, data: bytes) -> Path:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
+        os.chmod(backup, mode)  # whatever the umask is
         return backup
 
 
