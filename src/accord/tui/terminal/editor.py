@@ -46,8 +46,9 @@ async def open_in_editor(app: App[int], path: str, line: int | None = None) -> s
             running = subprocess.Popen(command)  # noqa: ASYNC220  # starting is fast, and waiting happens in a thread
         except OSError as error:
             return f"{command[0]} couldn't be started: {error.strerror}; set EDITOR to another editor"
+        waiting = asyncio.get_running_loop().run_in_executor(None, running.wait)
         try:
-            status = await asyncio.to_thread(running.wait)
+            status = await asyncio.shield(waiting)  # the thread reaps the editor even if nobody awaits it any more
         except asyncio.CancelledError:
             running.terminate()  # we are exiting: the editor would share the terminal with the shell
             raise
