@@ -20,6 +20,9 @@ TIMEOUT_SECONDS = float(os.environ.get("ACCORD_TEST_PATIENCE", "300"))
 AFTER = "status=$?; echo; echo it ended with $status; stty -a | tr ';' '\\n' | grep -o '[-]*echo\\b'; exec sh"
 """Shell code that prints the exit status and whether the terminal echoes again."""
 
+_SETTINGS = re.compile(r"COLUMNS|LINES|NO_COLOR|COLORFGBG|EDITOR|VISUAL|ACCORD_\w+|\w+_API_KEY|\w+_BASE_URL")
+"""Variables by which whoever runs the tests configures programs; those that run in tmux don't get them."""
+
 
 def tmux_missing() -> str | None:
     """Return why tmux can't be used, or None."""
@@ -63,7 +66,8 @@ class Tmux:
         }
         command = shlex.join([sys.executable, "-m", "accord", *words])
         setting = " ".join(f"{name}={shlex.quote(value)}" for name, value in variables.items())
-        line = f"unset COLUMNS LINES; export {setting}; {command}; {after}"
+        inherited = " ".join(filter(_SETTINGS.fullmatch, os.environ))
+        line = f"unset COLUMNS LINES {inherited}; export {setting}; {command}; {after}"
         size_of = ["-x", str(size[0]), "-y", str(size[1])]
         self._tmux("new-session", "-d", "-s", "t", *size_of, "-c", str(self.project), "sh", "-c", line)
 
