@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
 import ssl
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import h2.config
 import h2.connection
 import h2.events
 import pytest
+from hypercorn.asyncio.worker_context import WorkerContext
 from priority import PriorityTree
 from support.server import INITIALIZE, Served, serving
 
@@ -111,6 +115,18 @@ async def test_requests_that_are_reset_at_once_keep_nobody_else_waiting(tmp_path
         await client.flush()
         assert (await served.request("GET", "/healthz")).status == 200
         client.close()
+
+
+async def test_the_idle_timeout_of_a_connection_that_has_failed_is_closed(tmp_path: Path) -> None:
+    async with serving(tmp_path), asyncio.TaskGroup() as connection:
+        pass
+    group: Any = SimpleNamespace(_task_group=connection)
+    begun = asyncio.sleep(600)
+
+    with pytest.raises(RuntimeError, match="is finished"):
+        await WorkerContext(None).single_task_class().restart(group, lambda: begun)
+
+    assert inspect.getcoroutinestate(begun) == inspect.CORO_CLOSED
 
 
 async def test_priorities_are_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -173,6 +173,7 @@ class Listener:
         sock = self._socket
         config = _configure(self._address, self._limits, sock)
         _ignore_priorities()
+        _close_unstarted_timeouts()
         from hypercorn.asyncio import serve
 
         async def wait_for_stop() -> None:
@@ -208,6 +209,24 @@ def _ignore_priorities() -> None:
         pass
 
     setattr(H2Protocol, "_priority_updated", ignore)  # noqa: B010
+
+
+def _close_unstarted_timeouts() -> None:
+    """Close the coroutine of an idle timeout that can't start because its connection has failed meanwhile.
+
+    Hypercorn drops it, and Python warns that it was never awaited."""
+    from hypercorn.asyncio.worker_context import AsyncioSingleTask, WorkerContext
+
+    class SingleTask(AsyncioSingleTask):
+        async def restart(self, task_group: Any, action: Callable[[], Any]) -> None:
+            waiting = action()
+            try:
+                await super().restart(task_group, lambda: waiting)
+            except BaseException:
+                waiting.close()
+                raise
+
+    WorkerContext.single_task_class = SingleTask
 
 
 @contextmanager
