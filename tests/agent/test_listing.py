@@ -46,6 +46,18 @@ async def test_sessions_are_listed_newest_first_with_their_titles(link: Link) ->
     assert nowhere == []
 
 
+@pytest.mark.req("V1-LIST-03", "V2-LIST-03")
+async def test_a_session_is_listed_with_its_additional_directories(link: Link) -> None:
+    class Wide(Kept):
+        additional_directories = True
+
+    async with link(Wide()) as client:
+        await client.new_session("/one", additional_directories=["/two", "/three"])
+        (listed,) = [info async for info in client.list_sessions()]
+
+    assert listed.additional_directories == ["/two", "/three"]
+
+
 @pytest.mark.req("V1-LIST-06", "V1-LIST-07", "V1-LIST-10", "V2-LIST-04", "V2-LIST-07")
 async def test_a_long_list_comes_in_pages(link: Link) -> None:
     async with link(Kept()) as client:

@@ -9,7 +9,7 @@ import pytest
 from support.link import Link, script_agent, until
 from support.wire_client import ask, begin_session, hello, states, until_states
 
-from accord import Agent, AgentSession, CapabilityError, Reply, Turn
+from accord import Agent, AgentSession, CapabilityError, InvalidValue, Reply, Turn
 from accord.model.content import TextContent
 from accord.model.forms import fits
 from accord.model.requests import Implementation
@@ -185,6 +185,25 @@ async def test_a_page_has_an_id_by_which_it_is_told_to_be_done(version: int) -> 
     assert first["params"]["url"] == "https://example.com/login"
     assert done["params"] == {"elicitationId": "login-1"}
     assert second["params"]["elicitationId"] not in ("", "login-1")
+
+
+@pytest.mark.req("V1-ELIC-14")
+@pytest.mark.parametrize("url", ["not a url", "/login", "https://", ""])
+async def test_a_page_without_a_valid_url_is_not_sent(version: int, url: str) -> None:
+    refused: list[InvalidValue] = []
+
+    async def step(turn: Turn) -> None:
+        try:
+            await turn.ask("Log in", url=url)
+        except InvalidValue as error:
+            refused.append(error)
+
+    async with wire_client(script_agent(step)) as peer:
+        session = await begin_session(peer, version, {"elicitation": {"url": {}}})
+        await ask(peer, session, "go")
+        await until(lambda: refused or [each for each in peer.received if each.get("method") == "elicitation/create"])
+
+    assert [error.argument for error in refused] == ["url"]
 
 
 @pytest.mark.req("V1-ELIC-19", "V2-ELIC-06", "V1-ELIC-08")

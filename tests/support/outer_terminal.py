@@ -38,7 +38,7 @@ def looking_at(tmux: Tmux, described: Mapping[str, str] | None = None) -> Iterat
     env = {**os.environ, "TERM": "xterm-256color", **(described or {})}
     env.pop("TMUX", None)
     client = subprocess.Popen(
-        ["tmux", "-L", tmux._name, "attach", "-t", "t"], stdin=theirs, stdout=theirs, stderr=theirs, env=env
+        ["tmux", "-u", "-L", tmux._name, "attach", "-t", "t"], stdin=theirs, stdout=theirs, stderr=theirs, env=env
     )
     os.close(theirs)
 
