@@ -14,6 +14,7 @@ import pytest
 from support.receiver import BOUND, Listener
 
 from accord.errors import ConnectionClosed, LaunchError, PeerDied
+from accord.transports import subprocess
 from accord.transports.gate import Gate
 from accord.transports.subprocess import SubprocessTransport
 
@@ -29,6 +30,13 @@ async def launch(argv: list[str], **options: float) -> tuple[SubprocessTransport
     heard = Listener()
     transport.start(heard)
     return transport, heard
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The exit status and the rest of the output are reported, however long this machine takes to deliver them."""
+    monkeypatch.setattr(subprocess, "EXIT_STATUS_SECONDS", BOUND)
+    monkeypatch.setattr(subprocess, "OUTPUT_GRACE_SECONDS", BOUND)
 
 
 @pytest.mark.req("V1-FRAME-05", "V1-FRAME-12", "V2-FRAME-03", "V2-FRAME-05", "V2-FRAME-06")
@@ -100,7 +108,7 @@ async def test_an_agent_that_does_not_end_by_itself_is_ended_in_stages(
     assert transport.child.status == status
 
 
-@pytest.mark.usefixtures("engine")
+@pytest.mark.usefixtures("engine", "patient")
 async def test_an_agent_that_dies_is_reported_with_status_and_last_words() -> None:
     code = "import sys; sys.stdin.readline(); print('half', end=''); print('No API key', file=sys.stderr); sys.exit(3)"
     transport, heard = await launch(python(code))
@@ -121,6 +129,7 @@ async def test_an_agent_that_dies_is_reported_with_status_and_last_words() -> No
     assert len(heard.endings) == 1
 
 
+@pytest.mark.usefixtures("patient")
 async def test_an_agent_that_was_killed_is_reported_by_the_name_of_the_signal() -> None:
     transport, heard = await launch(python("import os; os.kill(os.getpid(), 9)"))
     error = await heard.until_ended()
@@ -162,6 +171,7 @@ async def test_the_death_is_noticed_though_a_grandchild_holds_the_output() -> No
     await transport.close()
 
 
+@pytest.mark.usefixtures("patient")
 async def test_what_a_dead_agent_wrote_is_heard_even_if_reading_was_paused() -> None:
     code = "import sys; sys.stdin.readline(); print('last', flush=True); sys.exit(5)"
     transport, heard = await launch(python(code))

@@ -215,7 +215,7 @@ def test_a_signal_ends_the_client_and_restores_the_terminal(tmux: Tmux, number: 
     tmux.type("half a prompt")
     tmux.until("half a prompt")
     os.kill(client_of(tmux), number)
-    screen = tmux.until(f"it ended with {128 + number}")
+    screen = tmux.until(rf"it ended with {128 + number}\n-?echo\n")
     assert "-echo" not in screen
     assert not tmux.is_alternate
     (draft,) = (tmux.folder / "data" / "chat" / "drafts").glob("*.json")

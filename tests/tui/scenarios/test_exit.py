@@ -98,7 +98,7 @@ def test_a_bug_in_accord_exits_cleanly_and_saves_the_draft(tmux: Tmux) -> None:
     chat(tmux, agent_at("tui_agent.py"), PYTHONPATH=path)
     agent = child_of(client_of(tmux), "tui_agent.py")
     tmux.send("precious words")
-    screen = tmux.until("it ended with 1")
+    screen = tmux.until(r"it ended with 1\n-?echo\n")
     assert "Accord had to stop: RuntimeError: a fault of ours" in screen
     assert "Unsent text is saved" in screen
     assert "Traceback" not in screen and "-echo" not in screen

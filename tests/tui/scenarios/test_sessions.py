@@ -87,8 +87,8 @@ def test_a_session_is_renamed_forked_resumed_loaded_and_deleted(tmux: Tmux, vers
     tmux.until("Delete")
     tmux.type("y")
     tmux.until("Deleted")
-    screen = tmux.until("Sessions of(.|\n)*Pears")
-    assert "Figs" not in screen
+    tmux.until_gone("Figs")
+    tmux.until("Sessions of(.|\n)*Pears")
 
 
 def test_an_export_contains_messages_and_diffs(tmux: Tmux) -> None:
