@@ -173,6 +173,24 @@ async def test_a_command_line_is_asked_about_as_such(link: Link, version: int) -
     assert [call.status for call in turn.tool_calls] == ["completed"]
 
 
+@pytest.mark.req("V2-PERM-05")
+async def test_the_question_about_a_command_names_its_call_and_terminal(link: Link, version: int) -> None:
+    client = ScriptedClient()
+
+    async def run(turn: Turn) -> None:
+        terminal = turn.display_terminal("make test")
+        await turn.permit("Run the tests?", command="make test", terminal=terminal)
+        await terminal.exit(0)
+
+    async with link(script_agent(run), client) as agent:
+        session = await agent.new_session()
+        turn = await session.prompt("go")
+
+    (question,) = client.asked
+    assert question.tool_call is not None and question.tool_call.id == turn.tool_calls[0].id
+    assert question.terminal_id == (None if version == 1 else next(iter(session.transcript.terminals)))
+
+
 @pytest.mark.req("V2-STATE-05")
 async def test_in_version_2_the_state_changes_when_the_last_of_several_questions_is_answered() -> None:
     async def two(turn: Turn) -> None:

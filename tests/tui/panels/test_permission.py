@@ -58,7 +58,7 @@ async def test_the_path_is_shown_unless_the_title_contains_it(opened: Opened) ->
         async with turn.tool("Change a file", kind="edit", locations=["a"]) as tool:
             await tool.permit()
 
-    async with opened(ScriptedAgent([change])) as chat:
+    async with opened(ScriptedAgent([change]), size=(400, 36)) as chat:  # so that the path of any directory fits
         await chat.send("go")
         await chat.until("Permission needed")
         await chat.until(f"┃ {chat.tab.cwd}/a")
