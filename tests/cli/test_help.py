@@ -14,7 +14,7 @@ from accord.cli.main import accord
 
 def commands(command: click.Command, names: tuple[str, ...] = ("accord",)) -> Iterator[tuple[tuple[str, ...], str]]:
     """Yield each command's words and its help text."""
-    context = click.Context(command, info_name=" ".join(names))
+    context = click.Context(command, info_name=" ".join(names), terminal_width=80)  # on a terminal of any width
     yield names, command.get_help(context)
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
