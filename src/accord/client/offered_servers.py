@@ -63,7 +63,7 @@ class OfferedServers:
         self.served: ServedRequests = ServedRequests(self._notify)
         self._agent = agent
         self._by_session: dict[str, Declared] = {}
-        self._none = Declared(self, [])  # shared by the sessions without servers, which are most
+        self._none: Declared = Declared(self, [])  # shared by the sessions without servers, which are most
 
     def check(self, server: OfferedServer) -> None:
         """Raise `CapabilityError` if the agent can't reach a server that runs here."""

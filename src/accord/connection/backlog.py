@@ -19,7 +19,7 @@ class Backlog:
         self, limits: Limits, pause: Callable[[], None], resume: Callable[[], None], give_up: Callable[[], None]
     ) -> None:
         self._limits = limits
-        self.limit = limits.max_pending_bytes
+        self.limit: int = limits.max_pending_bytes
         self._pause = pause
         self._resume = resume
         self._give_up = give_up

@@ -303,7 +303,7 @@ class _Queue(Generic[W]):
     def __init__(self, deadline: Deadline, on_deadline: Callable[[W, Deadline], None]) -> None:
         self._deadline = deadline
         self._on_deadline = on_deadline
-        self.loop = asyncio.get_running_loop()
+        self.loop: asyncio.AbstractEventLoop = asyncio.get_running_loop()
         self.due: dict[W, float] = {}
         self.timer: asyncio.TimerHandle | None = None
         self.remove: Callable[[W, None], object] = self.due.pop
