@@ -225,6 +225,21 @@ async def test_terminal_logins_of_a_remote_agent_are_not_offered(tmp_path: Path)
     assert "log in with: page: Web page (agent); " in checked.out
 
 
+class Shell(Locked):
+    auth_methods = (*Locked.auth_methods, AuthMethod(id="shell", name="Shell", kind="terminal", args=["--login"]))
+
+
+@pytest.mark.parametrize("version", [1, 2])
+async def test_an_editor_with_a_terminal_gets_no_terminal_logins_of_a_remote_agent(version: int) -> None:
+    async def log_in(method: AuthMethod) -> bool:
+        raise AssertionError("no terminal login is listed")
+
+    async with run_server(accord.asgi(Shell()), "uvicorn") as server:
+        target = command("connect", f"ws://127.0.0.1:{server.port}/acp")
+        async with accord.connect(target, versions={version}, terminal_login=log_in) as agent:
+            assert [method.id for method in agent.auth_methods] == ["page"]
+
+
 @pytest.mark.parametrize("as_json", [False, True])
 async def test_run_reports_a_lost_connection_and_the_turn_continues(as_json: bool, tmp_path: Path) -> None:
     go_on = asyncio.Event()

@@ -168,15 +168,16 @@ async def _connect(remote: Remote) -> int:
     from accord.errors import LaunchError
     from accord.remote.local_servers import LocalServers
     from accord.remote.relay import Relay
+    from accord.remote.terminal_logins import TerminalLogins
     from accord.transports.stdio import StdioTransport
 
-    paths, servers = remote.paths, LocalServers(remote.mcp, _report_servers)
+    paths, servers, logins = remote.paths, LocalServers(remote.mcp, _report_servers), TerminalLogins()
     to_remote = paths.map_outgoing if paths is not None else _pass_through
     to_local = paths.map_incoming if paths is not None else _pass_through
     relay = Relay(
         StdioTransport.open(),
-        outgoing=lambda block: to_remote(servers.change_outgoing(block)),
-        incoming=lambda block: servers.change_incoming(to_local(block)),
+        outgoing=lambda block: to_remote(servers.change_outgoing(logins.change_outgoing(block))),
+        incoming=lambda block: logins.change_incoming(servers.change_incoming(to_local(block))),
         on_skip=_report_skipped,
     )
     relay.start()  # before the connection opens: if that fails, the editor's first request gets the error
