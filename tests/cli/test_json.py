@@ -12,7 +12,9 @@ from support.cli_runner import Accord, Done, agent
 from accord.cli.support import output_events
 from accord.cli.support.output import TextOutput
 from accord.model.content import Image, TextContent, UnknownContent
+from accord.model.tool import ExitStatus
 from accord.transcript import events as heard
+from accord.transcript.transcript import Transcript
 
 
 def is_valid(done: Done, schema: bytes = output_events.schema()) -> bool:
@@ -133,6 +135,21 @@ def test_an_event_of_any_kind_is_a_valid_line() -> None:
         line = output_events.to_line(event)
         assert valid.is_valid(json.loads(output_events.msgspec.json.encode(line)))
     assert output_events.to_line(heard.UserText("x")) is None
+
+
+def test_output_after_the_exit_of_a_terminal_is_printed_once() -> None:
+    transcript = Transcript()
+    events = [
+        transcript.append_output("t", b"one\n"),
+        transcript.patch_terminal("t", exit=ExitStatus(code=0)),
+        transcript.append_output("t", b"two\n"),
+    ]
+
+    printed, ended, last = (output_events.to_line(event) for event in events)
+
+    assert printed == output_events.Terminal(id="t", text="one\n")
+    assert ended == output_events.Terminal(id="t", output="one\n", exit_code=0)
+    assert last == output_events.Terminal(id="t", text="two\n")
 
 
 def test_a_replaced_message_is_not_printed_twice(capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,8 +4,8 @@ The folds in `transcript.v1` and `transcript.v2` translate updates into calls of
 the state and returns the corresponding event. The cost of a method doesn't depend on the length of the
 session, except where noted.
 
-An event belongs to its reader, but lists inside a tool call, a terminal, a compaction or a message between sessions are
-shared with the transcript and may still grow. Take a `snapshot` to keep a state."""
+An event belongs to its reader, but lists inside a tool call, a running terminal, a compaction or a message between
+sessions are shared with the transcript and may still grow. Take a `snapshot` to keep a state."""
 
 from __future__ import annotations
 
@@ -322,12 +322,12 @@ class Transcript:
         """Set fields of a terminal. `chunks` replaces all output so far."""
         terminal = self._terminal(id)
         patch(terminal, changes, meta_patch)
-        return TerminalChanged(copy(terminal))
+        return _terminal_changed(terminal)
 
     def set_terminal(self, terminal: Terminal) -> TerminalChanged:
         """Replace a terminal, for output that the client has and the agent doesn't."""
         self.terminals[terminal.id] = terminal
-        return TerminalChanged(copy(terminal))
+        return _terminal_changed(terminal)
 
     def append_output(self, id: str, data: bytes) -> TerminalOutput:
         """Add bytes to the output of a terminal. They may end inside a character."""
@@ -503,3 +503,13 @@ def _with_value(option: Option, value: str | bool) -> Option:
     option = copy(option)
     option.value = value
     return option
+
+
+def _terminal_changed(terminal: Terminal) -> TerminalChanged:
+    found = copy(terminal)
+    if found.exit is not None:
+        # Readers take the output so far from this event. Output that arrives later has its own events: with a shared
+        # list a reader that lags behind would get it twice. `output` joins the chunks, so only the first time is slow.
+        output = terminal.output
+        found.chunks = [output] if output else []
+    return TerminalChanged(found)
