@@ -87,6 +87,23 @@ def test_the_values_of_secret_variables_are_masked(monkeypatch: pytest.MonkeyPat
     assert redact_env({"API_TOKEN": "x", "PATH": "/bin"}) == {"API_TOKEN": MASK, "PATH": "/bin"}
 
 
+@pytest.mark.parametrize("name", ["MAX_THINKING_TOKENS", "max_tokens", "maxOutputTokens"])
+def test_a_count_of_tokens_is_not_redacted(name: str) -> None:
+    env = {name: "100000"}
+    assert secret_values(env) == set()
+    assert redact_text("limited to 100000", env) == "limited to 100000"
+    assert redact_env(env) == redact_data(env) == env
+
+
+@pytest.mark.parametrize(
+    "name, value", [("MY_TOKEN", "100000"), ("MY_TOKENS", "1234567890123456"), ("MY_TOKENS", "abc123")]
+)
+def test_other_values_named_like_tokens_are_secret(name: str, value: str) -> None:
+    env = {name: value}
+    assert secret_values(env) == {value}
+    assert redact_env(env) == redact_data(env) == {name: MASK}
+
+
 def test_known_variables_are_secret_whatever_they_are_called() -> None:
     env = {"MY_LLM": "abcdef123456", "OTHER": "ghijkl789012"}
     assert secret_values(env) == set()

@@ -26,6 +26,7 @@ _NAME = rf"(?<![\w-])(?![\w-]{{0,80}}(?:error|exception|warning)\b|{_COUNT})[\w-
 # Exclude quoted punctuation (Unexpected token: "<") and placeholders (api_key=...).
 _VALUE = r"\"[^\"]{3,}\"|'[^']{3,}'|(?!\.\.\.(?!\w))[^\s\"'&;,]{3,}"
 _SECRET_NAME = re.compile(_WORD, re.IGNORECASE)
+_NUMBER = re.compile(r"[0-9]{1,9}")
 _NO_SECRET = re.compile(r"(_FILE|_PATH|_DIR|_SOCK|_URL|_COMMAND)$|^(SSH_AUTH_SOCK|XAUTHORITY)$", re.IGNORECASE)
 # `NAME=value`, `"name": "value"`, `name: value`. A colon may also be punctuation (log in with 'API Key': run this),
 # so after a colon the text has to look like a value.
@@ -54,13 +55,19 @@ def is_secret_name(name: str) -> bool:
     return _SECRET_NAME.search(name) is not None and _NO_SECRET.search(name) is None
 
 
+def _is_secret(name: str, value: str) -> bool:
+    """Return whether the name of a value suggests a secret, and the value isn't a count (MAX_THINKING_TOKENS=10000)."""
+    is_count = name.lower().endswith("tokens") and _NUMBER.fullmatch(value) is not None
+    return is_secret_name(name) and not is_count
+
+
 def secret_values(*environments: Mapping[str, str], known: Collection[str] = ()) -> set[str]:
     """Collect the values of variables whose names suggest a secret, or that are `known` to hold one."""
     return {
         value
         for env in environments
         for name, value in env.items()
-        if len(value) >= 6 and (name in known or is_secret_name(name))
+        if len(value) >= 6 and (name in known or _is_secret(name, value))
     }
 
 
@@ -91,16 +98,16 @@ def redact_data(value: Any, env: Mapping[str, str] | None = None, depth: int = M
         return [redact_data(each, env, depth - 1) for each in value]
     if isinstance(value, dict):
         return {
-            name: MASK if isinstance(each, str) and _names_secret(name) else redact_data(each, env, depth - 1)
+            name: MASK if isinstance(each, str) and _names_secret(name, each) else redact_data(each, env, depth - 1)
             for name, each in value.items()
         }
     return value
 
 
-def _names_secret(name: str) -> bool:
+def _names_secret(name: str, value: str) -> bool:
     """Return whether a key suggests a secret. A session id is a secret in a cookie, but not in ACP, where users see
     it."""
-    return is_secret_name(name) and name.lower() not in ("sessionid", "session_id")
+    return _is_secret(name, value) and name.lower() not in ("sessionid", "session_id")
 
 
 def redact_known(value: Any, secrets: Collection[str]) -> Any:
@@ -198,4 +205,4 @@ def _count_held(text: Text, secrets: Collection[Text]) -> int:
 
 def redact_env(env: Mapping[str, str]) -> dict[str, str]:
     """Redact the secret values of variables, for display."""
-    return {name: MASK if is_secret_name(name) else redact_text(value, env) for name, value in env.items()}
+    return {name: MASK if _is_secret(name, value) else redact_text(value, env) for name, value in env.items()}
