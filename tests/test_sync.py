@@ -38,6 +38,18 @@ def test_one_question_one_answer() -> None:
     assert turn.stop_reason == "end_turn"
 
 
+def test_the_event_loop_is_closed_when_the_program_ends() -> None:
+    # Only asyncio's own loop warns.
+    script = f"import sys; sys.modules['uvloop'] = None; from accord.sync import ask; print(ask({ECHO}, 'x').text)"
+
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-X", "dev", "-c", script], capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout == "You said: x\n"
+    assert "ResourceWarning" not in done.stderr
+
+
 @pytest.mark.parametrize("version", [1, 2])
 def test_a_conversation_without_await(version: int) -> None:
     agent = Noting(["one"], ["two ", "pieces"])

@@ -48,6 +48,8 @@ class _Loop:
         if self.loop.is_running():
             self.loop.call_soon_threadsafe(self.loop.stop)
             self.thread.join(timeout=1)
+        if not self.thread.is_alive():
+            self.loop.close()
 
 
 _lock = threading.Lock()
