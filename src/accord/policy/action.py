@@ -72,7 +72,7 @@ class Action(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def change_note(self) -> str:
-        """What `changes` can't show, for the user; empty if they show everything."""
+        """A note for the user about content that `changes` doesn't show; empty if it shows everything."""
         hidden = any(
             change.operation == "modify" and change.old_text is None and change.new_text is not None
             for diff in self.changes
