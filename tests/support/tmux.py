@@ -21,7 +21,7 @@ AFTER = "status=$?; echo; echo it ended with $status; stty -a | tr ';' '\\n' | g
 """Shell code that prints the exit status and whether the terminal echoes again."""
 
 _SETTINGS = re.compile(r"COLUMNS|LINES|NO_COLOR|COLORFGBG|EDITOR|VISUAL|ACCORD_\w+|\w+_API_KEY|\w+_BASE_URL")
-"""Variables by which whoever runs the tests configures programs; those that run in tmux don't get them."""
+"""Settings that a developer may have in the environment. Programs that run in tmux don't get them."""
 
 
 def tmux_missing() -> str | None:

@@ -48,7 +48,7 @@ async def open_in_editor(app: App[int], path: str, line: int | None = None) -> s
             return f"{command[0]} couldn't be started: {error.strerror}; set EDITOR to another editor"
         waiting = asyncio.get_running_loop().run_in_executor(None, running.wait)
         try:
-            status = await asyncio.shield(waiting)  # the thread reaps the editor even if nobody awaits it any more
+            status = await asyncio.shield(waiting)  # the thread reaps the editor even after a cancellation
         except asyncio.CancelledError:
             running.terminate()  # we are exiting: the editor would share the terminal with the shell
             raise
